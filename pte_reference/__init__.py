@@ -1,0 +1,62 @@
+"""The reference for ExecuTorch model files: a strict, readable serializer and deserializer.
+
+``deserialize`` and ``serialize`` turn ``.pte`` files into :class:`PTEFile` and back,
+``check`` tells what is wrong with a file, ``file_map`` what every byte is for.
+"""
+
+from pte_reference.errors import (
+    AlignmentError,
+    ContentError,
+    FieldValueError,
+    FormatError,
+    HeaderLengthError,
+    JsonFormError,
+    LayoutInProgramError,
+    PteError,
+    SizeLimitError,
+    WriteError,
+)
+from pte_reference.findings import Finding, path_text
+from pte_reference.options import WriterOptions
+from pte_reference.pte_file import NamedBlob, PTEFile
+from pte_reference.reading import FileLayout, Reading, check, deserialize, read
+from pte_reference.requirements.registry import (
+    REGISTRY,
+    Layer,
+    Level,
+    Requirement,
+    Role,
+    Subject,
+)
+from pte_reference.writing import serialize, write
+
+__all__ = [
+    "REGISTRY",
+    "AlignmentError",
+    "ContentError",
+    "FieldValueError",
+    "FileLayout",
+    "Finding",
+    "FormatError",
+    "HeaderLengthError",
+    "JsonFormError",
+    "Layer",
+    "LayoutInProgramError",
+    "Level",
+    "NamedBlob",
+    "PTEFile",
+    "PteError",
+    "Reading",
+    "Requirement",
+    "Role",
+    "SizeLimitError",
+    "Subject",
+    "WriteError",
+    "WriterOptions",
+    "check",
+    "deserialize",
+    "path_text",
+    "read",
+    "serialize",
+    "write",
+]

@@ -1,0 +1,1 @@
+"""The FlatBuffers encoding: two reading walks over one description, and the builder."""
