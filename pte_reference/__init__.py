@@ -16,6 +16,7 @@ from pte_reference.errors import (
     SizeLimitError,
     WriteError,
 )
+from pte_reference.filemap import FileMap, MappedRange, Region, file_map
 from pte_reference.findings import Finding, path_text
 from pte_reference.options import WriterOptions
 from pte_reference.pte_file import NamedBlob, PTEFile
@@ -36,6 +37,7 @@ __all__ = [
     "ContentError",
     "FieldValueError",
     "FileLayout",
+    "FileMap",
     "Finding",
     "FormatError",
     "HeaderLengthError",
@@ -43,10 +45,12 @@ __all__ = [
     "Layer",
     "LayoutInProgramError",
     "Level",
+    "MappedRange",
     "NamedBlob",
     "PTEFile",
     "PteError",
     "Reading",
+    "Region",
     "Requirement",
     "Role",
     "SizeLimitError",
@@ -55,6 +59,7 @@ __all__ = [
     "WriterOptions",
     "check",
     "deserialize",
+    "file_map",
     "path_text",
     "read",
     "serialize",
