@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import bisect
 import enum
+import heapq
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -172,6 +174,29 @@ def _segment_users(program: Program) -> dict[int, list[str]]:
     return users
 
 
+def _settle(claims: list[MappedRange]) -> list[tuple[int, int, int]]:
+    """Start, end and claim number of disjoint runs, each owned by the first claim to it."""
+    by_start = sorted(range(len(claims)), key=lambda number: claims[number].start)
+    borders = sorted({border for one in claims for border in (one.start, one.end)})
+    runs: list[tuple[int, int, int]] = []
+    active: list[int] = []
+    upcoming = 0
+    for start, end in itertools.pairwise(borders):
+        while upcoming < len(by_start) and claims[by_start[upcoming]].start <= start:
+            heapq.heappush(active, by_start[upcoming])
+            upcoming += 1
+        while active and claims[active[0]].end <= start:
+            heapq.heappop(active)
+        if not active:
+            continue
+        owner = active[0]
+        if runs and runs[-1][1:] == (start, owner):
+            runs[-1] = (runs[-1][0], end, owner)
+        else:
+            runs.append((start, end, owner))
+    return runs
+
+
 @dataclass(frozen=True, slots=True)
 class _Filling:
     """Settles who owns which byte.
@@ -190,23 +215,20 @@ class _Filling:
 
     def fill(self, claims: list[MappedRange], *, complete: bool) -> FileMap:
         """The map that gives each byte to the first claim, and the rest to padding or nobody."""
-        # Stable: of claims that start together, the first in walk order comes first.
-        order = sorted(range(len(claims)), key=lambda number: (claims[number].start, number))
+        settled = _settle(claims)
         owned: list[MappedRange] = []
-        overlaps: list[MappedRange] = []
+        held = dict.fromkeys(range(len(claims)), 0)
         position = 0
-        for number in order:
+        for start, end, number in settled:
+            if start > position:
+                owned.extend(self._unclaimed(position, start, owned))
             claim = claims[number]
-            if claim.start > position:
-                owned.extend(self._unclaimed(position, claim.start, owned))
-            if claim.start < position:
-                overlaps.append(claim)
-            if claim.end > position:
-                start = max(claim.start, position)
-                owned.append(MappedRange(start, claim.end, claim.region, claim.path, claim.note))
-                position = claim.end
+            owned.append(MappedRange(start, end, claim.region, claim.path, claim.note))
+            held[number] += end - start
+            position = end
         if position < len(self.data):
             owned.extend(self._unclaimed(position, len(self.data), owned))
+        overlaps = [one for number, one in enumerate(claims) if held[number] < one.end - one.start]
         return FileMap(tuple(owned), tuple(overlaps), complete)
 
     def _unclaimed(self, start: int, end: int, before: list[MappedRange]) -> list[MappedRange]:

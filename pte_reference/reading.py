@@ -184,7 +184,8 @@ def _structure_findings(container: Container, decoded: Decoded) -> Iterator[Find
     program: Program = decoded.root
     unsound = False
     for finding in check_segments(container, program.segments or ()):
-        unsound = unsound or finding.is_breach
+        # What only loaders refuse does not keep a reader from following the references.
+        unsound = unsound or finding.requirement.binds_role(Role.READER)
         yield finding
     yield from check_program(program, _counts(program), complete=decoded.complete)
     if not unsound:
@@ -290,7 +291,7 @@ def _take_delegates(
 
 def _slots(segment: memoryview, offsets: Sequence[int]) -> tuple[Blob, ...]:
     """The blobs of a segment, each reaching up to the next offset."""
-    ends = [*offsets[1:], len(segment)]
+    ends = [*offsets[1:], len(segment)] if offsets else []
     return tuple(segment[start:end] for start, end in zip(offsets, ends, strict=True))
 
 

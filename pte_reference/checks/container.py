@@ -28,8 +28,8 @@ def check_segments(container: Container, segments: Sequence[DataSegment]) -> Ite
         return
     outside = list(_outside(container, segments))
     yield from outside
-    yield from _check_base(container)
     if not outside:
+        yield from _check_base(container)
         yield from _check_data_size(container, segments)
         yield from _check_order(segments)
 

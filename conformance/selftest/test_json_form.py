@@ -1,0 +1,80 @@
+"""The language-neutral JSON form of a PTEFile."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from pte_reference import JsonFormError, deserialize
+from pte_reference.json_form import from_json, to_json
+from selftest.covering import COVERING, every_value, smallest
+from selftest.golden import GOLDEN
+
+
+@pytest.mark.parametrize("name", COVERING)
+def test_the_json_form_keeps_everything(name: str) -> None:
+    """Through text and back, NaN payloads and signed zeros included."""
+    text = json.dumps(to_json(COVERING[name]), allow_nan=False)
+    assert from_json(json.loads(text)) == COVERING[name]
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden_files_have_a_json_form(name: str) -> None:
+    """Files of every release."""
+    content = deserialize(GOLDEN[name])
+    assert from_json(json.loads(json.dumps(to_json(content)))) == content
+
+
+def test_names_stand_for_enums_and_unions() -> None:
+    """A person can read it."""
+    document = to_json(every_value())
+    value = document["program"]["execution_plan"][0]["values"][0]["val"]
+    assert value["type"] == "Tensor"
+    assert value["value"]["scalar_type"] == "FLOAT"
+
+
+def _edited(*path: Any, value: Any) -> Any:
+    document = json.loads(json.dumps(to_json(smallest())))
+    place = document
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    return document
+
+
+PLAN = ("program", "execution_plan", 0)
+MISTAKES = {
+    "no object": ([], "the document is"),
+    "unknown part": (_edited("extra", value=1), "extra"),
+    "unknown field": (_edited(*PLAN, "colour", value=1), r"execution_plan\[0\].colour"),
+    "text for a number": (_edited("program", "version", value="0"), "program.version is '0'"),
+    "number for a text": (_edited(*PLAN, "name", value=5), r"execution_plan\[0\].name is 5"),
+    "no array": (_edited(*PLAN, "inputs", value={}), "inputs"),
+    "unknown kind of value": (
+        _edited(*PLAN, "values", value=[{"val": {"type": "Complex", "value": {}}}]),
+        r"values\[0\].val.type",
+    ),
+    "not base64": (_edited("constants", value=["?"]), r"constants\[0\] is not base64"),
+    "key twice": (
+        _edited("named_data", value=[{"key": "a", "data": ""}, {"key": "a", "data": ""}]),
+        "twice",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_document_that_is_no_json_form_is_refused(name: str) -> None:
+    """The error names the place."""
+    document, text = MISTAKES[name]
+    with pytest.raises(JsonFormError, match=text):
+        from_json(document)
+
+
+def test_a_missing_part_is_named() -> None:
+    """Nothing is guessed."""
+    document = to_json(smallest())
+    del document["named_data"]
+    with pytest.raises(JsonFormError, match="named_data is missing"):
+        from_json(document)
