@@ -16,6 +16,7 @@ from pte_reference.checks.container import check_segments, check_spare_bytes
 from pte_reference.checks.data import check_constant_sizes, check_references, tensors_with_data
 from pte_reference.checks.program import DataCounts, check_program
 from pte_reference.checks.tensors import tensor_bytes
+from pte_reference.collection import collection_paused
 from pte_reference.container import Container, read_container
 from pte_reference.encoding.decode import Decoded, decode_root
 from pte_reference.encoding.locate import locate
@@ -114,6 +115,11 @@ def deserialize(source: Source, *, role: Role = Role.READER, max_tables: int = M
 def read(source: Source, *, role: Role = Role.READER, max_tables: int = MAX_TABLES) -> Reading:
     """The content of a ``.pte`` file with its layout; see :func:`deserialize`."""
     data = open_source(source)
+    with collection_paused():
+        return _read(data, role, max_tables)
+
+
+def _read(data: memoryview, role: Role, max_tables: int) -> Reading:
     container, decoded = _decode(data, max_tables)
     program: Program = decoded.root
     if findings := _refusals(_structure_findings(container, decoded), role):
@@ -138,6 +144,11 @@ def check(source: Source, *, role: Role = Role.CHECKER, max_tables: int = MAX_TA
         OSError: the path cannot be opened.
     """
     data = open_source(source)
+    with collection_paused():
+        return _check(data, role, max_tables)
+
+
+def _check(data: memoryview, role: Role, max_tables: int) -> list[Finding]:
     try:
         container, decoded = _decode(data, max_tables)
     except FormatError as error:

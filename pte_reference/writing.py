@@ -13,6 +13,7 @@ from pte_reference.blobs import DistinctBlobs
 from pte_reference.checks.data import check_constant_sizes, check_delegate_indices
 from pte_reference.checks.presence import absent_fields
 from pte_reference.checks.program import DataCounts, check_program
+from pte_reference.collection import collection_paused
 from pte_reference.container import HEAD_BYTES, HEADER_POSITION, LONG_HEADER, ExtendedHeader
 from pte_reference.encoding.build import Encoded, encode_root
 from pte_reference.encoding.values import misfits
@@ -46,7 +47,8 @@ def serialize(pte_file: PTEFile, options: WriterOptions | None = None) -> bytes:
         WriteError: the content or the options cannot be written; the subclass and the
             message say why.
     """
-    return b"".join(_chunks(pte_file, options or WriterOptions()))
+    with collection_paused():
+        return b"".join(_pieces(pte_file, options or WriterOptions()))
 
 
 def write(pte_file: PTEFile, file: BinaryIO, options: WriterOptions | None = None) -> int:
@@ -59,14 +61,16 @@ def write(pte_file: PTEFile, file: BinaryIO, options: WriterOptions | None = Non
         OSError: the file cannot be written.
     """
     size = 0
-    for chunk in _chunks(pte_file, options or WriterOptions()):
-        file.write(chunk)
-        size += len(chunk)
+    with collection_paused():
+        pieces = _pieces(pte_file, options or WriterOptions())
+    for piece in pieces:
+        file.write(piece)
+        size += len(piece)
     return size
 
 
-def _chunks(pte_file: PTEFile, options: WriterOptions) -> Iterator[Blob]:
-    """The file in pieces; blobs are not copied. All checks come before the first piece."""
+def _pieces(pte_file: PTEFile, options: WriterOptions) -> list[Blob]:
+    """The file in pieces; blobs are not copied."""
     if refusals := _content_findings(pte_file):
         raise ContentError(refusals)
     segments = _SegmentPlan(options.segment_alignment)
@@ -80,7 +84,7 @@ def _chunks(pte_file: PTEFile, options: WriterOptions) -> Iterator[Blob]:
         raise ContentError(list(absent_fields(program)))
     end = max(encoded.end, HEAD_BYTES)
     base = _align(end, segments.base_alignment(options)) if segments.end else 0
-    return _emit(options, encoded, start, end, base, segments)
+    return list(_emit(options, encoded, start, end, base, segments))
 
 
 def _emit(

@@ -210,13 +210,14 @@ def _nudge(path: str, distance: int, file: bytes = SMALL) -> bytes:
 
 def _vtable_distance(change: int) -> bytes:
     at = _root(SMALL)
-    return poke(SMALL, at, u32(int.from_bytes(SMALL[at : at + 4], "little") + change))
+    return poke(SMALL, at, u32(int.from_bytes(SMALL[at : at + 4], "little", signed=True) + change))
 
 
 def _vtable(offset: int, patch: bytes) -> bytes:
     """A change in the root table's vtable; entry 1 (byte 6) is execution_plan."""
     at = _root(SMALL)
-    return poke(SMALL, at - int.from_bytes(SMALL[at : at + 4], "little") + offset, patch)
+    distance = int.from_bytes(SMALL[at : at + 4], "little", signed=True)
+    return poke(SMALL, at - distance + offset, patch)
 
 
 def _string(patch: bytes) -> bytes:

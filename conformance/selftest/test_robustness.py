@@ -7,7 +7,16 @@ import tracemalloc
 
 import pytest
 
-from pte_reference import FormatError, WriterOptions, check, deserialize, file_map, model, serialize
+from pte_reference import (
+    FormatError,
+    PTEFile,
+    WriterOptions,
+    check,
+    deserialize,
+    file_map,
+    model,
+    serialize,
+)
 from pte_reference.container import read_container
 from pte_reference.encoding.decode import decode_root
 from pte_reference.encoding.sites import Breach
@@ -30,10 +39,19 @@ def judge(what: str, data: bytes) -> None:
     else:
         written = serialize(content)
         again = deserialize(written)
-        assert again == content, what
+        assert up_to_padding(again) == up_to_padding(content), what
         assert serialize(again) == written, what
     walks_agree(what, data)
     every_byte_is_mapped(what, data)
+
+
+def up_to_padding(content: PTEFile) -> PTEFile:
+    """The content with constants cut before trailing zeros.
+
+    The format keeps no length of a constant that no tensor tells about: padding comes back.
+    """
+    constants = tuple(bytes(blob).rstrip(b"\0") for blob in content.constants)
+    return dataclasses.replace(content, constants=constants)
 
 
 def walks_agree(what: str, data: bytes) -> None:

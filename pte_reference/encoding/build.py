@@ -1,9 +1,13 @@
-"""Encoding: lowers a table to nodes, gives each node a place, and emits the bytes.
+"""Encoding: turns a table, and all that hangs on it, into bytes in one pass.
 
-Nodes are made from the leaves up, and what is equal is one node: equal strings, vectors and
-tables are written once. So the bytes depend on the content alone, and content in which a
-few objects are shared many times never unfolds. Nodes are placed in the opposite order,
-parents before children, since offsets lead forward.
+Objects are written from the end of the program towards its start, children before parents,
+since offsets lead forward. An object's place is its *distance*: how many bytes before the
+end it starts. The end is a multiple of every alignment, so distances tell alignment too.
+
+What is equal is written once: equal strings, vectors and tables share their bytes. So the
+bytes depend on the content alone, not on which Python objects it shares. Vectors are also
+remembered by identity, so that content in which a few objects are shared many times never
+unfolds: no vector's elements are looked at twice, and a table is a few fields.
 """
 
 from __future__ import annotations
@@ -15,7 +19,6 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from pte_reference.blobs import DistinctBlobs
-from pte_reference.encoding.decode import collection_paused
 from pte_reference.encoding.sites import MAX_OFFSET
 from pte_reference.encoding.table_plan import Flags, TableLayout, TablePlan, plan_of
 from pte_reference.errors import SizeLimitError
@@ -33,10 +36,10 @@ from pte_reference.schema import (
 )
 
 Lower: TypeAlias = Callable[[Any], int]
-"""Lowers a value to a node and gives the node's number."""
+"""Writes a value, unless an equal one is there, and gives its distance from the end."""
 
-Present: TypeAlias = tuple[tuple[int, Lower], ...]
-"""The pointers that a table stores: index among its pointers, and what lowers it."""
+_SHORT = 16
+"""Vectors of fewer elements are looked up by value before they are packed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +59,19 @@ class Encoded:
     complete: bool
 
 
-Node: TypeAlias = tuple[int, int, int, TableLayout | None, tuple[int, ...], Any]
-"""A run of bytes to be placed: size, alignment mask, residue, layout, children, content.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Placed:
+    """A table layout with what this program's tables of that layout need.
 
-A table has a layout, and as content its scalars in the order in which they are stored. A
-vector of offsets has None as content; anything else the bytes themselves, except that a
-blob's length, which comes before it, is not part of them. (A plain tuple: there are as many
-nodes as objects, and making instances of a class would take half of the writing time.)
-"""
+    Attributes:
+        layout: the layout.
+        vtable: the vtable's distance from the end.
+        present: index among the pointers, and what writes it, last field first.
+    """
+
+    layout: TableLayout
+    vtable: int
+    present: tuple[tuple[int, Lower], ...]
 
 
 def encode_root(root: Table, start: int, blob_alignment: int) -> Encoded:
@@ -80,85 +88,169 @@ def encode_root(root: Table, start: int, blob_alignment: int) -> Encoded:
         KeyError, OverflowError, TypeError, UnicodeEncodeError, struct.error: a field holds
             what its type cannot store; see :func:`~pte_reference.encoding.values.misfits`.
     """
-    with collection_paused():
-        builder = _Builder(blob_alignment)
-        number = builder.table(type(root))(root)
-        return builder.emit(number, start)
+    builder = _Builder(blob_alignment)
+    try:
+        return builder.finish(builder.table(type(root))(root), start)
+    finally:
+        builder.release()
 
 
 class _Builder:
+    """Writes one program. ``chunks`` holds its bytes from the end to the start."""
+
     def __init__(self, blob_alignment: int) -> None:
         self.blob_alignment = blob_alignment
+        self.alignment = 8
         self.complete = True
-        self.nodes: list[Node] = []
+        self.chunks: list[Blob] = []
+        self.distance = 0
         self._known: dict[Any, int] = {}
         self._lowered: dict[type[Table], Lower] = {}
         self._blobs = DistinctBlobs()
-        self._vtables: dict[bytes, None] = {}
 
-    def _node(self, key: Any, node: Node) -> int:
-        """The number of the node known by ``key``, which is added if it is new."""
-        number = self._known.setdefault(key, len(self.nodes))
-        if number == len(self.nodes):
-            self.nodes.append(node)
-        return number
+    def finish(self, root: int, start: int) -> Encoded:
+        """The program with its first byte at ``start`` or, for alignment, a little later."""
+        end = -(-(start + self.distance) // self.alignment) * self.alignment
+        if end > MAX_OFFSET:
+            raise SizeLimitError(
+                f"the program would have {end} bytes; FlatBuffers offsets end at {MAX_OFFSET}"
+            )
+        self.chunks.append(bytes(end - self.distance - start))
+        return Encoded(tuple(reversed(self.chunks)), end, end - root, self.complete)
+
+    def release(self) -> None:
+        """Lets go of the closures, which hold the builder: no cycle is left to collect."""
+        self._lowered.clear()
+
+    def _place(self, size: int, alignment: int, phase: int) -> int:
+        """The distance of ``size`` bytes whose distance is ``phase`` modulo ``alignment``."""
+        distance = self.distance + size
+        padding = (phase - distance) % alignment
+        if padding:
+            self.chunks.append(bytes(padding))
+        self.distance = distance + padding
+        return self.distance
+
+    def _run(self, payload: bytes, alignment: int) -> int:
+        """Bytes that start with a length, behind which elements are to be aligned."""
+        key = (alignment, payload)
+        distance = self._known.get(key)
+        if distance is None:
+            distance = self._known[key] = self._place(len(payload), alignment, 4 % alignment)
+            self.chunks.append(payload)
+        return distance
 
     def table(self, table: type[Table]) -> Lower:
-        """What lowers tables of a class."""
+        """What writes tables of a class."""
         if table not in self._lowered:
             self._lowered[table] = self._make_table(table)
         return self._lowered[table]
 
     def _make_table(self, table: type[Table]) -> Lower:
         plan = plan_of(table)
+        if len(plan.pointers) == len(plan.tag_readers) == 1 and not plan.scalars:
+            return self._make_union_table(plan)
+        if not plan.pointers:
+            return self._make_flat_table(plan)
         followers = [self._pointer(field.type) for field in plan.pointers]
-        layouts: dict[Flags, tuple[TableLayout, Present]] = {}
-        seen: dict[int, int] = {}
-        known, nodes = self._known, self.nodes
+        layouts: dict[Flags, _Placed] = {}
+        write = self._write_table
         scalars_of, pointers_of, defaults = plan.scalars_of, plan.pointers_of, plan.defaults
         nothing = (None,) * len(plan.pointers)
 
         def lower(value: Table) -> int:
-            number = seen.get(id(value))
-            if number is not None:
-                return number
             if type(value) is not table:
                 raise TypeError(f"{table.__name__} expected, not {type(value).__name__}")
             scalars, pointers = scalars_of(value), pointers_of(value)
             if plan.tag_readers:
                 scalars += plan.tags(pointers)
-            flags = (
-                tuple(map(operator.ne, scalars, defaults)),
-                tuple(map(operator.is_not, pointers, nothing)),
-            )
-            if plan.doubles:
-                flags = plan.exact_flags(flags, scalars)
-            known_layout = layouts.get(flags)
-            if known_layout is None:
-                known_layout = layouts[flags] = self._layout(plan, flags, followers)
-            layout, present = known_layout
-            children = tuple([follow(pointers[index]) for index, follow in present])
-            stored = layout.pick(scalars)
-            # Floats are told apart by their bits: 0.0 == -0.0, and NaN is unequal to itself.
-            content = layout.pack_scalars(*stored) if plan.doubles else stored
-            key = (layout, content, children)
-            number = seen[id(value)] = known.setdefault(key, len(nodes))
-            if number == len(nodes):
-                nodes.append((layout.size, layout.mask, layout.residue, layout, children, stored))
-            return number
+            flags = (*map(operator.ne, scalars, defaults), *map(operator.is_not, pointers, nothing))
+            placed = layouts.get(flags)
+            if placed is None:
+                placed = layouts[flags] = self._layout(plan, flags, followers)
+            children = tuple([follow(pointers[index]) for index, follow in placed.present])
+            return write(placed, placed.layout.pick(scalars), children)
 
         return lower
 
-    def _layout(
-        self, plan: TablePlan, flags: Flags, followers: Sequence[Lower]
-    ) -> tuple[TableLayout, Present]:
+    def _make_flat_table(self, plan: TablePlan) -> Lower:
+        """The same for tables of scalars only."""
+        table, scalars_of, defaults = plan.table, plan.scalars_of, plan.defaults
+        layouts: dict[Flags, _Placed] = {}
+        write = self._write_table
+
+        def lower(value: Table) -> int:
+            if type(value) is not table:
+                raise TypeError(f"{table.__name__} expected, not {type(value).__name__}")
+            scalars = scalars_of(value)
+            flags = tuple(map(operator.ne, scalars, defaults))
+            if plan.doubles:
+                flags = plan.exact_flags(flags, scalars)
+            placed = layouts.get(flags)
+            if placed is None:
+                placed = layouts[flags] = self._layout(plan, flags, ())
+            stored = placed.layout.pick(scalars)
+            if plan.doubles:
+                # Told apart by their bits: 0.0 == -0.0, and NaN is unequal to itself.
+                stored = (placed.layout.pack_scalars(*stored),)
+            return write(placed, stored, ())
+
+        return lower
+
+    def _make_union_table(self, plan: TablePlan) -> Lower:
+        """The same for tables of nothing but one union, of which programs have the most."""
+        table, pointers_of = plan.table, plan.pointers_of
+        lowered: dict[type, tuple[Lower, tuple[int]]] = {
+            member: (self.table(member), (number,))
+            for member, number in plan.tag_readers[0][1].items()
+            if issubclass(member, Table)
+        }
+        layouts: dict[bool, _Placed] = {}
+        write = self._write_table
+
+        def lower(value: Table) -> int:
+            if type(value) is not table:
+                raise TypeError(f"{table.__name__} expected, not {type(value).__name__}")
+            (content,) = pointers_of(value)
+            present = content is not None
+            children: tuple[int, ...] = ()
+            tag: tuple[int, ...] = ()
+            if present:
+                follow, tag = lowered[type(content)]
+                children = (follow(content),)
+            placed = layouts.get(present)
+            if placed is None:
+                placed = layouts[present] = self._layout(plan, (present, present), ())
+            return write(placed, tag, children)
+
+        return lower
+
+    def _write_table(self, placed: _Placed, stored: tuple[Any, ...], children: tuple[int, ...]) -> int:
+        key = (placed, *stored, *children)
+        distance = self._known.get(key)
+        if distance is None:
+            layout = placed.layout
+            end = self.distance + layout.size
+            distance = end + (layout.phase - end & layout.mask)
+            if distance != end:
+                self.chunks.append(bytes(distance - end))
+            at = distance
+            offsets = [(at := at - 4) - child for child in children] if children else ()
+            self.chunks.append(layout.pack(placed.vtable - distance, *offsets, *stored))
+            self._known[key] = self.distance = distance
+        return distance
+
+    def _layout(self, plan: TablePlan, flags: Flags, followers: Sequence[Lower]) -> _Placed:
         layout = plan.layout(flags)
-        self._vtables[layout.vtable] = None
         self.complete = self.complete and layout.complete
-        present = [(index, followers[index]) for index, stored in enumerate(flags[1]) if stored]
-        # Children are lowered, and offsets to them stored, last to first: what is made first
-        # is placed last, so that they come to lie in field order.
-        return layout, tuple(present[::-1])
+        vtable = self._known.get(layout.vtable)
+        if vtable is None:
+            vtable = self._known[layout.vtable] = self._place(len(layout.vtable), 2, 0)
+            self.chunks.append(layout.vtable)
+        stored = flags[len(plan.defaults) :]
+        present = [(index, follow) for index, follow in enumerate(followers) if stored[index]]
+        # Children are written last to first, so that they come to lie in field order.
+        return _Placed(layout, vtable, tuple(present[::-1]))
 
     def _pointer(self, kind: FieldType) -> Lower:
         match kind:
@@ -180,27 +272,33 @@ class _Builder:
                 raise AssertionError("a scalar is stored in place")
 
     def _string(self, text: str) -> int:
-        encoded = text.encode("utf-8")
-        payload = struct.pack("<I", len(encoded)) + encoded + b"\0"
-        return self._node(payload, (len(payload), 3, 0, None, (), payload))
+        distance = self._known.get(text)
+        if distance is None:
+            encoded = text.encode("utf-8")
+            payload = struct.pack("<I", len(encoded)) + encoded + b"\0"
+            distance = self._known[text] = self._run(payload, 4)
+        return distance
 
     def _scalar_vector(self, code: str, size: int) -> Lower:
-        mask = max(size, 4) - 1
         seen: dict[int, int] = {}
+        short: dict[Sequence[Any], int] = {}
         packers: dict[int, Callable[..., bytes]] = {}
 
         def lower(elements: Sequence[Any]) -> int:
-            number = seen.get(id(elements))
-            if number is None:
-                count = len(elements)
+            count = len(elements)
+            # Floats are equal by their bits only; long vectors would be hashed every time.
+            by_value = count < _SHORT and code != "d" and type(elements) is tuple
+            distance = short.get(elements) if by_value else seen.get(id(elements))
+            if distance is None:
                 pack = packers.get(count)
                 if pack is None:
                     pack = packers[count] = struct.Struct(f"<I{count}{code}").pack
-                payload = pack(count, *elements)
-                needed = mask if count else 3
-                node = (len(payload), needed, -4 & needed, None, (), payload)
-                number = seen[id(elements)] = self._node((needed, payload), node)
-            return number
+                distance = self._run(pack(count, *elements), max(size, 4) if count else 4)
+                if by_value:
+                    short[elements] = distance
+                else:
+                    seen[id(elements)] = distance
+            return distance
 
         return lower
 
@@ -208,68 +306,33 @@ class _Builder:
         size = len(blob)
         if size > MAX_OFFSET:
             raise SizeLimitError(f"a blob of {size} bytes is too large to be inside the program")
-        mask = max(alignment, 4) - 1 if size else 3
-        body = self._blobs.place(blob)
-        node = (4 + size, mask, -4 & mask, None, (), self._blobs.blobs[body])
-        return self._node(("blob", body, mask), node)
+        alignment = max(alignment, 4) if size else 4
+        key = ("blob", self._blobs.place(blob), alignment)
+        distance = self._known.get(key)
+        if distance is None:
+            self.alignment = max(self.alignment, alignment)
+            distance = self._known[key] = self._place(4 + size, alignment, 4 % alignment)
+            self.chunks += (blob, struct.pack("<I", size))
+        return distance
 
     def _table_vector(self, lower_element: Lower) -> Lower:
         seen: dict[int, int] = {}
 
         def lower(elements: Sequence[Table]) -> int:
-            number = seen.get(id(elements))
-            if number is None:
+            distance = seen.get(id(elements))
+            if distance is None:
                 children = [lower_element(element) for element in reversed(elements)]
-                kept = tuple(children[::-1])
-                node = (4 + 4 * len(kept), 3, 0, None, kept, None)
-                number = seen[id(elements)] = self._node(("vector", kept), node)
-            return number
+                distance = seen[id(elements)] = self._offset_vector(tuple(children[::-1]))
+            return distance
 
         return lower
 
-    def emit(self, root: int, start: int) -> Encoded:
-        """Places all nodes from ``start`` on, the last made first, and writes them."""
-        vtables: dict[bytes, int] = {}
-        position = start
-        for vtable in self._vtables:
-            vtables[vtable] = position
-            position += len(vtable)
-        places = [0] * len(self.nodes)
-        for number in range(len(self.nodes) - 1, -1, -1):
-            size, mask, residue, _, _, _ = self.nodes[number]
-            position += (residue - position) & mask
-            places[number] = position
-            position += size
-        if position > MAX_OFFSET:
-            raise SizeLimitError(
-                f"the program would have {position} bytes; FlatBuffers offsets end at {MAX_OFFSET}"
-            )
-        return Encoded(
-            tuple(_emit_nodes(self.nodes, places, vtables, start)),
-            position,
-            places[root],
-            self.complete,
-        )
-
-
-def _emit_nodes(nodes: list[Node], places: list[int], vtables: dict[bytes, int], start: int) -> list[Blob]:
-    """The bytes of vtables and nodes in the order of their places, with padding between."""
-    chunks: list[Blob] = list(vtables)
-    position = start + sum(map(len, vtables))
-    for number in range(len(nodes) - 1, -1, -1):
-        size, _, _, layout, children, content = nodes[number]
-        place = places[number]
-        if place != position:
-            chunks.append(bytes(place - position))
-        position = place + size
-        at = place
-        offsets = [places[child] - (at := at + 4) for child in children]
-        if layout is not None:
-            chunks.append(layout.pack(place - vtables[layout.vtable], *offsets, *content))
-        elif content is None:
-            chunks.append(struct.pack(f"<{len(offsets) + 1}I", len(offsets), *offsets))
-        else:
-            if len(content) < size:
-                chunks.append(struct.pack("<I", len(content)))
-            chunks.append(content)
-    return chunks
+    def _offset_vector(self, children: tuple[int, ...]) -> int:
+        key = ("vector", children)
+        distance = self._known.get(key)
+        if distance is None:
+            count = len(children)
+            distance = at = self._known[key] = self._place(4 + 4 * count, 4, 0)
+            offsets = [(at := at - 4) - child for child in children]
+            self.chunks.append(struct.pack(f"<{count + 1}I", count, *offsets))
+        return distance

@@ -6,10 +6,8 @@ gets the same immutable object and only adds to the count of visits.
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -71,26 +69,12 @@ def decode_root(
     """
     walk = _Walk(data, end)
     position = sites.root_position(data, start, end)
-    with collection_paused():
-        decoded = walk.table(root)(position)
-    sites.check_visits(position, walk.visits(), max_tables)
-    return Decoded(decoded, walk.complete)
-
-
-@contextlib.contextmanager
-def collection_paused() -> Iterator[None]:
-    """Pauses the cyclic garbage collector while many objects without cycles are made.
-
-    A large program is hundreds of thousands of tuples and tables. The collector would look
-    at all of them again and again, and can find nothing among them.
-    """
-    paused = gc.isenabled()
-    gc.disable()
     try:
-        yield
+        decoded = walk.table(root)(position)
+        sites.check_visits(position, walk.visits(), max_tables)
     finally:
-        if paused:
-            gc.enable()
+        walk.release()
+    return Decoded(decoded, walk.complete)
 
 
 class _Walk:
@@ -113,6 +97,12 @@ class _Walk:
         self._tables: dict[type[Table], Follow] = {}
         self._scalar_vectors: dict[Scalar, Follow] = {}
         self._string = self._make_string()
+
+    def release(self) -> None:
+        """Lets go of the closures, which hold the walk: no cycle is left to collect."""
+        self._tables.clear()
+        self._scalar_vectors.clear()
+        del self._string
 
     def visits(self) -> int:
         """How many tables a walk that follows every offset visits."""

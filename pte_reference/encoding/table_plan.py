@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 from pte_reference.schema import Field, ScalarField, Table, UnionField, schema_of
 
 Values: TypeAlias = tuple[Any, ...]
-Flags: TypeAlias = tuple[tuple[bool, ...], tuple[bool, ...]]
-"""Which scalars (and union types) and which pointers of a table are stored."""
+Flags: TypeAlias = tuple[bool, ...]
+"""Which scalars, union types and pointers of a table are stored, in this order."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,19 +25,20 @@ class TableLayout:
 
     Attributes:
         vtable: the vtable's bytes.
-        size: bytes of a table.
+        size: bytes of a table, with the zero bytes up to the next multiple of 4.
         mask: one less than the alignment that the table needs.
-        residue: what its position must be modulo that alignment.
+        phase: what its distance from the (aligned) end must be modulo that alignment.
         pick: brings the scalars into the order in which they are stored.
         pack_scalars: packs the scalars in that order.
-        pack: packs a whole table: the vtable offset, the stored offsets, the scalars.
+        pack: packs a whole table: the vtable offset, the stored offsets, the scalars (with
+            floats among them, as bytes that ``pack_scalars`` made).
         complete: whether every needed field is stored.
     """
 
     vtable: bytes
     size: int
     mask: int
-    residue: int
+    phase: int
     pick: Callable[[Values], Values]
     pack_scalars: Callable[..., bytes]
     pack: Callable[..., bytes]
@@ -73,14 +74,14 @@ class TablePlan:
 
     def exact_flags(self, flags: Flags, scalars: Values) -> Flags:
         """Stores floats by their bits: -0.0 equals the default, but reads back otherwise."""
-        stored = list(flags[0])
+        exact = list(flags)
         for index in self.doubles:
-            stored[index] = struct.pack("<d", scalars[index]) != bytes(8)
-        return tuple(stored), flags[1]
+            exact[index] = struct.pack("<d", scalars[index]) != bytes(8)
+        return tuple(exact)
 
     def layout(self, flags: Flags) -> TableLayout:
         """The layout of the tables that store just the fields of ``flags``."""
-        scalar_flags, pointer_flags = flags
+        scalar_flags, pointer_flags = flags[: len(self.defaults)], flags[len(self.defaults) :]
         pointers = [one for one, stored in zip(self.pointers, pointer_flags, strict=True) if stored]
         slots = self._scalar_slots()
         order = sorted(
@@ -98,15 +99,20 @@ class TablePlan:
             places[slot] = position
             position += size
         codes = "".join(slots[index][1] for index in order)
+        # Rows of floats come packed: see what lowers them.
+        stored = f"{position - first}s" if self.doubles else codes
+        # Tables start at multiples of 4: packing the bytes up to there saves a piece each.
+        padding = -position % 4
         wide = bool(order) and slots[order[0]][2] == 8
         return TableLayout(
             vtable=_vtable(places, position),
-            size=position,
+            size=position + padding,
             mask=7 if wide else 3,
-            residue=-first & 7 if wide else 0,
+            # The first scalar, 8 bytes wide, is to lie at a multiple of 8.
+            phase=first & 7 if wide else 0,
             pick=_picker(order),
             pack_scalars=struct.Struct(f"<{codes}").pack,
-            pack=struct.Struct(f"<i{len(pointers)}I{codes}").pack,
+            pack=struct.Struct(f"<i{len(pointers)}I{stored}{padding}x").pack,
             complete=not any(
                 field.needed and not stored
                 for field, stored in zip(self.pointers, pointer_flags, strict=True)

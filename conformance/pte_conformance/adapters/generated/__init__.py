@@ -1,0 +1,1 @@
+"""Classes that ``flatc`` generates from the printed schema; see ``generate_classes.py``."""
