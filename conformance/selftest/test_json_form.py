@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
+import pte_reference
 from pte_reference import JsonFormError, deserialize
 from pte_reference.json_form import from_json, to_json
+from pte_reference.json_schema import FILE_NAME, json_schema
 from selftest.covering import COVERING, every_value, smallest
 from selftest.golden import GOLDEN
 
@@ -78,3 +82,24 @@ def test_a_missing_part_is_named() -> None:
     del document["named_data"]
     with pytest.raises(JsonFormError, match="named_data is missing"):
         from_json(document)
+
+
+def test_the_shipped_schema_is_the_derived_one() -> None:
+    """After a change of the model, ``python conformance/print_json_schema.py`` brings it up to date."""
+    shipped = Path(pte_reference.__file__).parent / FILE_NAME
+    assert json.loads(shipped.read_text(encoding="utf-8")) == json_schema()
+
+
+@pytest.mark.parametrize("name", COVERING)
+def test_the_json_form_conforms_to_its_schema(name: str) -> None:
+    """For contents that together use every table and field."""
+    document = json.loads(json.dumps(to_json(COVERING[name])))
+    jsonschema.validate(document, json_schema(), cls=jsonschema.Draft202012Validator)
+
+
+@pytest.mark.parametrize("name", [name for name in MISTAKES if name not in ("not base64", "key twice")])
+def test_the_schema_refuses_what_is_no_json_form(name: str) -> None:
+    """Except for what a JSON Schema cannot say."""
+    document, _ = MISTAKES[name]
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(document, json_schema(), cls=jsonschema.Draft202012Validator)
