@@ -27,8 +27,15 @@ class DistinctBlobs:
     stays small unless the data really repeats.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, compare_at_most: int | None = None) -> None:
+        """Starts empty.
+
+        Args:
+            compare_at_most: bytes to compare in all; blobs that would need more count as
+                different. None for no limit.
+        """
         self.blobs: list[Blob] = []
+        self._budget = compare_at_most
         self._alike: dict[tuple[int, bytes], list[int]] = {}
         self._seen: dict[int, int] = {}
 
@@ -39,7 +46,7 @@ class DistinctBlobs:
             return known
         candidates = self._alike.setdefault((len(blob), bytes(blob[:_PREFIX])), [])
         for index in candidates:
-            if same_bytes(self.blobs[index], blob):
+            if self._same(index, blob):
                 return index
         index = len(self.blobs)
         self.blobs.append(blob)
@@ -47,3 +54,10 @@ class DistinctBlobs:
         # Only blobs that this list keeps alive are remembered by identity.
         self._seen[id(blob)] = index
         return index
+
+    def _same(self, index: int, blob: Blob) -> bool:
+        if self._budget is not None:
+            if self._budget < len(blob):
+                return False
+            self._budget -= len(blob)
+        return same_bytes(self.blobs[index], blob)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import mmap
 import os
@@ -21,7 +22,7 @@ from pte_reference.container import Container, read_container
 from pte_reference.encoding.decode import Decoded, decode_root
 from pte_reference.encoding.locate import locate
 from pte_reference.encoding.sites import MAX_TABLES, Breach
-from pte_reference.encoding.trace import trace_root
+from pte_reference.encoding.trace import MAX_FINDINGS, trace_root
 from pte_reference.errors import FormatError
 from pte_reference.findings import Finding
 from pte_reference.model import (
@@ -153,7 +154,7 @@ def _check(data: memoryview, role: Role, max_tables: int) -> list[Finding]:
         container, decoded = _decode(data, max_tables)
     except FormatError as error:
         return [one for one in error.findings if _binds(one, role)]
-    findings = list(_structure_findings(container, decoded))
+    findings = list(itertools.islice(_structure_findings(container, decoded), MAX_FINDINGS))
     if not any(one.is_breach and one.requirement.layer is Layer.CONTAINER for one in findings):
         findings += check_spare_bytes(data, container, decoded.root.segments or ())
     if not any(one.is_breach for one in findings):
@@ -169,13 +170,14 @@ def _binds(finding: Finding, role: Role) -> bool:
 
 
 def _refusals(findings: Iterator[Finding], role: Role) -> list[Finding]:
-    return [
+    refusals = (
         one
         for one in findings
         if one.requirement.level is Level.MUST
         and (one.requirement.binds_role(role) or Role.WRITER in one.requirement.binds)
         and (one.requirement.layer is not Layer.CONTAINER or one.requirement.binds_role(role))
-    ]
+    )
+    return list(itertools.islice(refusals, MAX_FINDINGS))
 
 
 def _decode(data: memoryview, max_tables: int) -> tuple[Container, Decoded]:
@@ -233,7 +235,7 @@ def _assemble(data: memoryview, container: Container, program: Program) -> Readi
     constants = program.constant_segment
     inline = not (constants is not None and constants.offsets)
     mutable = tuple(program.mutable_data_segments or ())
-    plain, delegate_data, references = _take_delegates(program, blobs)
+    plain, delegate_data, references = _take_delegates(program, blobs, len(data))
     plain = dataclasses.replace(
         plain,
         constant_buffer=(),
@@ -276,11 +278,12 @@ def _assemble(data: memoryview, container: Container, program: Program) -> Readi
 
 
 def _take_delegates(
-    program: Program, segments: Sequence[memoryview]
+    program: Program, segments: Sequence[memoryview], size: int
 ) -> tuple[Program, tuple[Blob, ...], tuple[BackendDelegateDataReference, ...]]:
     """The delegates' blobs in order of first use, and the program that refers to them."""
     inline = [one.data if one.data is not None else b"" for one in program.backend_delegate_data or ()]
-    distinct = DistinctBlobs()
+    # Segments may overlap, so that their sizes add up to far more than the file has.
+    distinct = DistinctBlobs(compare_at_most=4 * sum(map(len, inline)) + 4 * size)
     sources: list[BackendDelegateDataReference] = []
 
     def place(reference: BackendDelegateDataReference) -> int:

@@ -20,12 +20,13 @@ from pte_reference import (
 from pte_reference.container import read_container
 from pte_reference.encoding.decode import decode_root
 from pte_reference.encoding.sites import Breach
-from pte_reference.encoding.trace import trace_root
+from pte_reference.encoding.trace import MAX_FINDINGS, trace_root
+from pte_reference.pte_file import NamedBlob
 from pte_reference.requirements import encoding as rules
 from selftest.broken_files import BROKEN, SMALL, overlapping_vectors
 from selftest.covering import one_plan, smallest
 from selftest.golden import GOLDEN, mutants, small_golden
-from selftest.rewriting import change_program
+from selftest.rewriting import change_plan, change_program
 
 
 def judge(what: str, data: bytes) -> None:
@@ -201,3 +202,35 @@ def test_more_than_a_million_tables_need_a_higher_limit() -> None:
     file = serialize(dataclasses.replace(smallest(), program=one_plan(*values)), WriterOptions())
     assert [one.requirement for one in check(file)] == [rules.TABLE_COUNT]
     assert check(file, max_tables=2_000_000) == []
+
+
+def test_long_vectors_that_many_places_share_are_looked_at_once() -> None:
+    """20,000 plans, chains and tensors around vectors of 100,000 numbers: 10**9 steps if not."""
+    long = (0,) * 100_000
+    plans = tuple(
+        model.ExecutionPlan(name=f"method {number}", chains=(), inputs=long, outputs=long)
+        for number in range(20_000)
+    )
+    file = change_program(SMALL, execution_plan=plans)
+    assert rules.TABLE_COUNT not in {one.requirement for one in check(file)}
+    values = tuple(
+        model.EValue(model.Tensor(sizes=long, dim_order=long, data_buffer_idx=number))
+        for number in range(20_000)
+    )
+    assert len(check(change_plan(SMALL, values=values))) == MAX_FINDINGS
+    states = tuple(model.SubsegmentOffsets(0, long) for _ in range(20_000))
+    assert len(check(change_program(SMALL, mutable_data_segments=states))) == MAX_FINDINGS
+
+
+def test_delegates_on_overlapping_segments_are_not_all_compared() -> None:
+    """3,000 segments of 4 MB each in a file of 4 MB would be 12 GB to compare."""
+    size = 4 * 2**20
+    content = PTEFile(one_plan(), named_data={"large": NamedBlob(bytes(size + 3000))})
+    file = serialize(content)
+    segments = (*(model.DataSegment(0, 0),), *(model.DataSegment(at, size) for at in range(3000)))
+    delegates = tuple(
+        model.BackendDelegate("A", model.BackendDelegateDataReference(model.DataLocation.SEGMENT, number + 1))
+        for number in range(3000)
+    )
+    overlapping = change_plan(change_program(file, segments=segments, named_data=None), delegates=delegates)
+    assert len(deserialize(overlapping).delegate_data) > 2000

@@ -31,15 +31,22 @@ def check_references(program: Program) -> Iterator[Finding]:
                 f" {len(constants.offsets)} offsets in constant_segment",
                 ("constant_buffer",),
             )
-        yield from _check_list(constants, segments, ("constant_segment",))
+        yield from _check_list(constants, segments, ("constant_segment",), set())
+    # Entries can share one long vector of offsets, and name segments of one size.
+    clean: set[tuple[int, int]] = set()
     for number, entry in enumerate(program.mutable_data_segments or ()):
-        yield from _check_list(entry, segments, ("mutable_data_segments", number))
+        yield from _check_list(entry, segments, ("mutable_data_segments", number), clean)
     yield from _check_distinct(program.mutable_data_segments or ())
     yield from _check_named(program, len(segments))
     yield from _check_delegates(program, len(segments))
 
 
-def _check_list(entry: SubsegmentOffsets, segments: Sequence[DataSegment], path: Path) -> Iterator[Finding]:
+def _check_list(
+    entry: SubsegmentOffsets,
+    segments: Sequence[DataSegment],
+    path: Path,
+    clean: set[tuple[int, int]],
+) -> Iterator[Finding]:
     if entry.segment_index >= len(segments):
         yield Finding(
             rules.SEGMENT_INDEX,
@@ -48,6 +55,8 @@ def _check_list(entry: SubsegmentOffsets, segments: Sequence[DataSegment], path:
         )
         return
     size = segments[entry.segment_index].size
+    if (id(entry.offsets), size) in clean:
+        return
     before = 0
     for number, offset in enumerate(entry.offsets or ()):
         if not before <= offset <= size:
@@ -58,6 +67,7 @@ def _check_list(entry: SubsegmentOffsets, segments: Sequence[DataSegment], path:
             )
             return
         before = offset
+    clean.add((id(entry.offsets), size))
 
 
 def _check_distinct(entries: Sequence[SubsegmentOffsets]) -> Iterator[Finding]:

@@ -71,13 +71,14 @@ def check_program(program: Program, counts: DataCounts, *, complete: bool = Fals
             hint="the file comes from a newer writer; use a newer runtime",
         )
     yield from _check_method_names(program)
+    once = _Once()
     seen: set[int] = set()
     for number, plan in enumerate(program.execution_plan or ()):
         if id(plan) not in seen:
             seen.add(id(plan))
-            yield from _PlanChecks(plan, ("execution_plan", number), counts).run()
+            yield from _PlanChecks(plan, ("execution_plan", number), counts, once).run()
     for number, entry in enumerate(program.named_data or ()):
-        yield from _check_nul(entry.key, ("named_data", number, "key"))
+        yield from once.check_nul(entry.key, ("named_data", number, "key"))
 
 
 def _check_method_names(program: Program) -> Iterator[Finding]:
@@ -97,20 +98,47 @@ def _check_method_names(program: Program) -> Iterator[Finding]:
         first.setdefault(name, number)
 
 
-def _check_nul(text: str | None, path: Path) -> Iterator[Finding]:
-    if text and "\0" in text:
-        yield Finding(rules.NAME_WITHOUT_NUL, f"{text!r} holds a NUL", path)
+class _Once:
+    """What is known of strings and vectors, however many places of a program share them."""
+
+    def __init__(self) -> None:
+        self._clean_texts: set[int] = set()
+        self._ranges: dict[int, tuple[int, int]] = {}
+        self._members: dict[int, frozenset[int]] = {}
+
+    def check_nul(self, text: str | None, path: Path) -> Iterator[Finding]:
+        """A finding for a name that holds a NUL."""
+        if not text or id(text) in self._clean_texts:
+            return
+        if "\0" in text:
+            yield Finding(rules.NAME_WITHOUT_NUL, f"{text[:60]!r} holds a NUL", path)
+        else:
+            self._clean_texts.add(id(text))
+
+    def range_of(self, numbers: tuple[int, ...]) -> tuple[int, int]:
+        """The smallest and the largest of some numbers, of which there are any."""
+        known = self._ranges.get(id(numbers))
+        if known is None:
+            known = self._ranges[id(numbers)] = min(numbers), max(numbers)
+        return known
+
+    def members_of(self, numbers: tuple[int, ...]) -> frozenset[int]:
+        """The numbers as a set."""
+        known = self._members.get(id(numbers))
+        if known is None:
+            known = self._members[id(numbers)] = frozenset(numbers)
+        return known
 
 
 class _PlanChecks:
     """The checks of one plan, which share what is known of it."""
 
-    def __init__(self, plan: ExecutionPlan, path: Path, counts: DataCounts) -> None:
+    def __init__(self, plan: ExecutionPlan, path: Path, counts: DataCounts, once: _Once) -> None:
         self.plan = plan
         self.path = path
         self.counts = counts
         self.values: tuple[EValue, ...] = plan.values or ()
-        self._clean: set[int] = set()
+        self.once = once
 
     def run(self) -> Iterator[Finding]:
         """All findings of the plan."""
@@ -134,19 +162,20 @@ class _PlanChecks:
 
     def _check_names(self) -> Iterator[Finding]:
         plan, path = self.plan, self.path
-        yield from _check_nul(plan.name, (*path, "name"))
+        yield from self.once.check_nul(plan.name, (*path, "name"))
         for number, operator in enumerate(plan.operators or ()):
-            yield from _check_nul(operator.name, (*path, "operators", number, "name"))
-            yield from _check_nul(operator.overload, (*path, "operators", number, "overload"))
+            yield from self.once.check_nul(operator.name, (*path, "operators", number, "name"))
+            yield from self.once.check_nul(operator.overload, (*path, "operators", number, "overload"))
         for number, delegate in enumerate(plan.delegates or ()):
             place: Path = (*path, "delegates", number)
-            yield from _check_nul(delegate.id, (*place, "id"))
+            yield from self.once.check_nul(delegate.id, (*place, "id"))
             for at, spec in enumerate(delegate.compile_specs or ()):
-                yield from _check_nul(spec.key, (*place, "compile_specs", at, "key"))
+                yield from self.once.check_nul(spec.key, (*place, "compile_specs", at, "key"))
 
     def _check_buffers(self) -> Iterator[Finding]:
         sizes = self.plan.non_const_buffer_sizes or ()
-        for number, size in enumerate(sizes):
+        some_negative = bool(sizes) and self.once.range_of(sizes)[0] < 0
+        for number, size in enumerate(sizes if some_negative else ()):
             if size < 0:
                 yield Finding(
                     rules.BUFFER_SIZES,
@@ -169,7 +198,7 @@ class _PlanChecks:
                 )
 
     def _check_values(self) -> Iterator[Finding]:
-        inputs = set(self.plan.inputs or ())
+        inputs = self.once.members_of(self.plan.inputs or ())
         tensors = TensorChecks(
             self.counts.constants, self.counts.mutable, self.plan.non_const_buffer_sizes or ()
         )
@@ -177,10 +206,9 @@ class _PlanChecks:
         for number, value in enumerate(self.values):
             content = value.val
             if type(content) is Tensor:
-                is_input = number in inputs
-                if is_wrong(content, is_input):
+                if is_wrong(content):
                     path = (*self.path, "values", number, "val")
-                    yield from tensors.findings(content, path, is_input=is_input)
+                    yield from tensors.findings(content, path, is_input=number in inputs)
             elif isinstance(content, IntList | TensorList | OptionalTensorList):
                 yield from self._check_list(content, (*self.path, "values", number, "val"))
 
@@ -188,8 +216,6 @@ class _PlanChecks:
         self, content: IntList | TensorList | OptionalTensorList, path: Path
     ) -> Iterator[Finding]:
         items = content.items or ()
-        if id(items) in self._clean and isinstance(content, IntList):
-            return
         optional = isinstance(content, OptionalTensorList)
         broken = list(self._check_indices(items, (*path, "items"), lowest=-1 if optional else 0))
         yield from broken
@@ -209,12 +235,11 @@ class _PlanChecks:
     def _check_indices(
         self, indices: tuple[int, ...] | None, path: Path, *, lowest: int = 0
     ) -> Iterator[Finding]:
-        if not indices or (id(indices) in self._clean and not lowest):
+        if not indices:
             return
         count = len(self.values)
-        if min(indices) >= lowest and max(indices) < count:
-            if not lowest:
-                self._clean.add(id(indices))
+        smallest, largest = self.once.range_of(indices)
+        if smallest >= lowest and largest < count:
             return
         for number, index in enumerate(indices):
             if not lowest <= index < count:

@@ -53,8 +53,10 @@ class TensorChecks:
         # program has few shapes, so that most tensors cost one look-up.
         self._shapes: dict[tuple[object, ...], int | None] = {}
 
-    def is_wrong(self, tensor: Tensor, is_input: bool) -> bool:
-        """Whether :meth:`findings` would find something; the fast path of large programs."""
+    def is_wrong(self, tensor: Tensor) -> bool:
+        """Whether :meth:`findings` may find something; the fast path of large programs."""
+        if len(tensor.sizes or ()) > MAX_RANK or len(tensor.dim_order or ()) > MAX_RANK:
+            return True
         key = (tensor.scalar_type, tensor.sizes, tensor.dim_order)
         try:
             size = self._shapes[key]
@@ -70,7 +72,7 @@ class TensorChecks:
             or tensor.storage_offset
             or type(tensor.shape_dynamism) is not TensorShapeDynamism
         ):
-            return any(self.findings(tensor, (), is_input=is_input))
+            return True
         if place is None:
             return tensor.data_buffer_idx >= self.constants
         buffer = place.memory_id
@@ -119,17 +121,19 @@ class TensorChecks:
                 (*path, "scalar_type"),
             )
         if len(sizes) > MAX_RANK:
+            # Nothing more is looked at: such vectors can be long, and many tensors share one.
             yield Finding(rules.RANK, f"{len(sizes)} dimensions", (*path, "sizes"))
+            return
         negative = [number for number, size in enumerate(sizes) if size < 0]
         if negative:
             yield Finding(rules.SIZES, f"the size is {sizes[negative[0]]}", (*path, "sizes", negative[0]))
-        if sorted(order) != list(range(len(sizes))):
+        if len(order) != len(sizes) or sorted(order) != list(range(len(sizes))):
             yield Finding(
                 rules.DIM_ORDER,
-                f"dim_order {list(order[:20])} for {len(sizes)} sizes",
+                f"dim_order {list(order[:MAX_RANK])} for {len(sizes)} sizes",
                 (*path, "dim_order"),
             )
-        if element is None or negative or len(sizes) > MAX_RANK:
+        if element is None or negative:
             return
         dynamic_input = is_input and tensor.shape_dynamism != TensorShapeDynamism.STATIC
         if element * math.prod(sizes) >= _WORD_LIMIT and not dynamic_input:
