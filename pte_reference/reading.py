@@ -24,8 +24,9 @@ from pte_reference.encoding.locate import locate
 from pte_reference.encoding.sites import MAX_TABLES, Breach
 from pte_reference.encoding.trace import MAX_FINDINGS, trace_root
 from pte_reference.errors import FormatError
-from pte_reference.findings import Finding
+from pte_reference.findings import Finding, Path
 from pte_reference.model import (
+    INLINE_ALIGNMENT,
     BackendDelegateDataReference,
     DataLocation,
     DataSegment,
@@ -34,11 +35,14 @@ from pte_reference.model import (
     SubsegmentOffsets,
 )
 from pte_reference.pte_file import PLACEHOLDER, NamedBlob, PTEFile, map_delegate_references
+from pte_reference.requirements.encoding import BLOB_ALIGNED
 from pte_reference.requirements.registry import Layer, Level, Role
 from pte_reference.schema import Blob
 
 Source: TypeAlias = bytes | bytearray | memoryview | mmap.mmap | str | os.PathLike[str]
 """Bytes of a file in memory or mapped, or the path of one."""
+
+_LENGTH_BYTES = 4
 
 MAX_INFERRED_ALIGNMENT = 65536
 """Inferred alignments end here: a blob that happens to lie at 1 GiB asked for no such thing."""
@@ -157,6 +161,7 @@ def _check(data: memoryview, role: Role, max_tables: int) -> list[Finding]:
     findings = list(itertools.islice(_structure_findings(container, decoded), MAX_FINDINGS))
     if not any(one.is_breach and one.requirement.layer is Layer.CONTAINER for one in findings):
         findings += check_spare_bytes(data, container, decoded.root.segments or ())
+        findings += _inline_alignment(data, container, decoded.root)
     if not any(one.is_breach for one in findings):
         pte_file = _assemble(data, container, decoded.root).pte_file
         findings += check_constant_sizes(pte_file.program, pte_file.constants, _mutable_lists(pte_file))
@@ -225,6 +230,25 @@ def _located(data: memoryview, container: Container, findings: Sequence[Finding]
         else dataclasses.replace(one, offset=locate(Program, data, start, end, one.path))
         for one in findings
     ]
+
+
+def _inline_alignment(data: memoryview, container: Container, program: Program) -> Iterator[Finding]:
+    """Blobs inside the program that are not where the schema wants them."""
+    start, end = container.program_start, container.program_end
+    blobs: list[tuple[Path, Blob | None]] = [
+        (("constant_buffer", number, "storage"), one.storage)
+        for number, one in enumerate(program.constant_buffer or ())
+    ]
+    blobs += [
+        (("backend_delegate_data", number, "data"), one.data)
+        for number, one in enumerate(program.backend_delegate_data or ())
+    ]
+    for path, blob in blobs:
+        vector = locate(Program, data, start, end, path) if blob else None
+        if vector is not None and (vector + _LENGTH_BYTES) % INLINE_ALIGNMENT:
+            place = vector + _LENGTH_BYTES
+            message = f"inline data from byte {place}, no multiple of {INLINE_ALIGNMENT}"
+            yield Finding(BLOB_ALIGNED, message, path, place)
 
 
 def _assemble(data: memoryview, container: Container, program: Program) -> Reading:

@@ -218,8 +218,8 @@ class _Walk:
                 if scalar not in self._scalar_vectors:
                     self._scalar_vectors[scalar] = self._make_scalar_vector(scalar)
                 return self._scalar_vectors[scalar]
-            case BlobField(alignment):
-                return self._make_blob(alignment)
+            case BlobField():
+                return self._blob
             case ScalarField() | UnionField():
                 return _not_followed
 
@@ -257,13 +257,9 @@ class _Walk:
 
         return decode
 
-    def _make_blob(self, alignment: int) -> Follow:
-        def decode(position: int) -> Blob:
-            start, count = sites.vector_extent(self.data, self.end, position, 1)
-            sites.check_blob_alignment(start, count, alignment)
-            return self.data[start : start + count]
-
-        return decode
+    def _blob(self, position: int) -> Blob:
+        start, count = sites.vector_extent(self.data, self.end, position, 1)
+        return self.data[start : start + count]
 
     def _make_table_vector(self, element: Follow) -> Follow:
         memo: dict[int, tuple[Table, ...]] = {}

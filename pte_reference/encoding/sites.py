@@ -222,16 +222,6 @@ def vector_extent(data: Blob, end: int, position: int, element: int) -> tuple[in
     return start, count
 
 
-def check_blob_alignment(start: int, count: int, alignment: int) -> None:
-    """Checks ``force_align`` of a vector of bytes; empty ones have nothing to align."""
-    if count and start % alignment:
-        raise Breach(
-            rules.BLOB_ALIGNED,
-            start,
-            f"{count} bytes of inline data from byte {start}, no multiple of {alignment}",
-        )
-
-
 def check_union(position: int, tag: int, *, has_value: bool, members: int) -> None:
     """Checks that a union's type and value belong together; ``position`` is the table's."""
     if tag and not has_value:
