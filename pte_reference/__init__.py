@@ -6,9 +6,7 @@
 
 from pte_reference.errors import (
     AlignmentError,
-    ContentError,
     FieldValueError,
-    FormatError,
     HeaderLengthError,
     JsonFormError,
     LayoutInProgramError,
@@ -17,7 +15,7 @@ from pte_reference.errors import (
     WriteError,
 )
 from pte_reference.filemap import FileMap, MappedRange, Region, file_map
-from pte_reference.findings import Finding, path_text
+from pte_reference.findings import ContentError, Finding, FormatError, path_text
 from pte_reference.options import WriterOptions
 from pte_reference.pte_file import NamedBlob, PTEFile
 from pte_reference.reading import FileLayout, Reading, check, deserialize, read

@@ -8,8 +8,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from pte_reference.errors import FormatError
-from pte_reference.findings import Finding
+from pte_reference.findings import Finding, FormatError
 from pte_reference.model import IDENTIFIER
 from pte_reference.requirements import container as rules
 from pte_reference.requirements.registry import Requirement

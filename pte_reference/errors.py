@@ -1,31 +1,17 @@
-"""The errors that leave this package: one class per broken contract, all under PteError."""
+"""The errors that leave this package: one class per broken contract, all under PteError.
+
+(:class:`~pte_reference.findings.FormatError` and its like, which carry findings, are beside
+those.)
+"""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pte_reference.findings import Finding
 
 
 class PteError(Exception):
     """Base of every error raised on purpose by this package."""
-
-
-class FormatError(PteError):
-    """A file breaks requirements that bind the caller's role.
-
-    Attributes:
-        findings: what is wrong, the first cause first; never empty.
-    """
-
-    def __init__(self, findings: Sequence[Finding]) -> None:
-        self.findings = tuple(findings)
-        first, *others = self.findings
-        tail = f" (and {len(others)} more)" if others else ""
-        super().__init__(f"{first}{tail}")
 
 
 class WriteError(PteError, ValueError):
@@ -42,20 +28,6 @@ class HeaderLengthError(WriteError):
 
 class LayoutInProgramError(WriteError):
     """The program of a PTEFile holds data or layout, which belong beside it."""
-
-
-class ContentError(WriteError):
-    """The program or its data break a rule that binds writers.
-
-    Attributes:
-        findings: what is wrong, with paths but without offsets.
-    """
-
-    def __init__(self, findings: Sequence[Finding]) -> None:
-        self.findings = tuple(findings)
-        first, *others = self.findings
-        tail = f" (and {len(others)} more)" if others else ""
-        super().__init__(f"{first}{tail}")
 
 
 class FieldValueError(WriteError):

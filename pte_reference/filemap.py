@@ -24,8 +24,7 @@ from pte_reference.container import (
 from pte_reference.encoding.decode import decode_root
 from pte_reference.encoding.sites import MAX_TABLES, Breach
 from pte_reference.encoding.trace import ByteRole, trace_root
-from pte_reference.errors import FormatError
-from pte_reference.findings import Path, path_text
+from pte_reference.findings import FormatError, Path, path_text
 from pte_reference.model import INLINE_ALIGNMENT, DataLocation, Program
 from pte_reference.reading import Source, open_source
 

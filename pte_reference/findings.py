@@ -1,10 +1,12 @@
-"""A finding: one place where a file breaks one requirement."""
+"""A finding: one place where a file breaks one requirement; and the errors that carry them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from pte_reference.errors import PteError, WriteError
 from pte_reference.requirements.registry import Level, Requirement
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -63,3 +65,32 @@ class Finding:
             "message": self.message,
             "hint": self.hint,
         }
+
+
+class FormatError(PteError):
+    """A file breaks requirements that bind the caller's role.
+
+    Attributes:
+        findings: what is wrong, the first cause first; never empty.
+    """
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        self.findings = tuple(findings)
+        super().__init__(_summary(self.findings))
+
+
+class ContentError(WriteError):
+    """The program or its data break a rule that binds writers.
+
+    Attributes:
+        findings: what is wrong, with paths but without offsets.
+    """
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        self.findings = tuple(findings)
+        super().__init__(_summary(self.findings))
+
+
+def _summary(findings: tuple[Finding, ...]) -> str:
+    first, *others = findings
+    return f"{first} (and {len(others)} more)" if others else f"{first}"

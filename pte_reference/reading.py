@@ -23,8 +23,7 @@ from pte_reference.encoding.decode import Decoded, decode_root
 from pte_reference.encoding.locate import locate
 from pte_reference.encoding.sites import MAX_TABLES, Breach
 from pte_reference.encoding.trace import MAX_FINDINGS, trace_root
-from pte_reference.errors import FormatError
-from pte_reference.findings import Finding, Path
+from pte_reference.findings import Finding, FormatError, Path
 from pte_reference.model import (
     INLINE_ALIGNMENT,
     BackendDelegateDataReference,

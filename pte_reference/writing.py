@@ -17,8 +17,8 @@ from pte_reference.collection import collection_paused
 from pte_reference.container import HEAD_BYTES, HEADER_POSITION, LONG_HEADER, ExtendedHeader
 from pte_reference.encoding.build import Encoded, encode_root
 from pte_reference.encoding.values import misfits
-from pte_reference.errors import ContentError, FieldValueError, LayoutInProgramError
-from pte_reference.findings import Finding
+from pte_reference.errors import FieldValueError, LayoutInProgramError
+from pte_reference.findings import ContentError, Finding
 from pte_reference.model import (
     IDENTIFIER,
     INLINE_ALIGNMENT,
