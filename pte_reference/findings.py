@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 from pte_reference.errors import PteError, WriteError
 from pte_reference.requirements.registry import Level, Requirement
 
+_SHOWN = 60
+
 Path: TypeAlias = tuple[str | int, ...]
 """A place in a program: field names and vector indices, from the root table down."""
 
@@ -19,6 +21,11 @@ def path_text(path: Path) -> str:
     for step in path:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
     return text
+
+
+def quoted(text: str) -> str:
+    """A text from a file as messages show it: escaped, and cut when it is long."""
+    return repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}... ({len(text)} characters)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pte_reference.checks.tensors import is_external, tensor_bytes
-from pte_reference.findings import Finding, Path
+from pte_reference.findings import Finding, Path, quoted
 from pte_reference.model import (
     BackendDelegate,
     DataLocation,
@@ -96,7 +96,7 @@ def _check_named(program: Program, segments: int) -> Iterator[Finding]:
         if known != number:
             yield Finding(
                 rules.NAMED_KEY_UNIQUE,
-                f"{entry.key!r} is also the key of named_data[{known}]",
+                f"{quoted(entry.key or '')} is also the key of named_data[{known}]",
                 (*path, "key"),
             )
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pte_reference.checks.presence import absent_fields
 from pte_reference.checks.tensors import TensorChecks
-from pte_reference.findings import Finding, Path
+from pte_reference.findings import Finding, Path, quoted
 from pte_reference.model import (
     Bool,
     Chain,
@@ -91,7 +91,7 @@ def _check_method_names(program: Program) -> Iterator[Finding]:
         elif name in first:
             yield Finding(
                 rules.METHOD_UNIQUE,
-                f"{name!r} is also the name of execution_plan[{first[name]}]",
+                f"{quoted(name)} is also the name of execution_plan[{first[name]}]",
                 path,
                 hint="give each method a name of its own",
             )
@@ -111,7 +111,7 @@ class _Once:
         if not text or id(text) in self._clean_texts:
             return
         if "\0" in text:
-            yield Finding(rules.NAME_WITHOUT_NUL, f"{text[:60]!r} holds a NUL", path)
+            yield Finding(rules.NAME_WITHOUT_NUL, f"{quoted(text)} holds a NUL", path)
         else:
             self._clean_texts.add(id(text))
 
