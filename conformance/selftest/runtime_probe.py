@@ -23,7 +23,7 @@ def main(arguments: list[str]) -> None:
         from executorch.runtime import Runtime
     run = arguments[0] == "--run"
     for path in arguments[run:]:
-        print(json.dumps(_outcome(Runtime.get(), Path(path).read_bytes(), run=run)), flush=True)  # noqa: T201
+        print(json.dumps(_outcome(Runtime.get(), Path(path).read_bytes(), run=run)), flush=True)
 
 
 def _outcome(runtime: Any, data: bytes, *, run: bool) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import dataclasses
 import math
 import struct
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pte_conformance.adapter import AdapterUnavailable, NotSupported, Refused
@@ -296,8 +297,8 @@ def _first_value(content: PTEFile) -> model.KernelTypes:
     return value
 
 
-def _named(upstream_file: object) -> dict[str, bytes]:
-    store = getattr(upstream_file, "named_data")  # noqa: B009  (upstream's class has no type here)
+def _named(upstream_file: Any) -> dict[str, bytes]:
+    store = upstream_file.named_data
     if store is None:
         return {}
     return {key: store.buffers[entry.buffer_index] for key, entry in store.pte_data.items()}

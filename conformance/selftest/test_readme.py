@@ -34,7 +34,7 @@ def run_python() -> Iterator[tuple[str, str]]:
     for code, shown in blocks("python"):
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(code, str(README), "exec"), names)  # noqa: S102 - it is our own README
+            exec(compile(code, str(README), "exec"), names)  # noqa: S102 (it is our own README)
         yield shown or "", printed.getvalue()
 
 

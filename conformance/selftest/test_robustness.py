@@ -102,9 +102,9 @@ def test_every_seventh_prefix_of_some_golden_files_gives_findings() -> None:
             assert any(one.is_breach for one in check(data[:size])), (name, size)
 
 
-def test_two_thousand_mutants_give_content_or_findings() -> None:
+def test_a_thousand_mutants_give_content_or_findings() -> None:
     """Random changes of one to four bytes lead to no other kind of answer."""
-    for what, data in mutants(seed=1, count=2000):
+    for what, data in mutants(seed=1, count=1000):
         judge(what, data)
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 from importlib import metadata
 from typing import ClassVar
 
-from pte_reference import FormatError, PTEFile, Role, WriteError, WriterOptions, check, deserialize, serialize
-
 from pte_conformance.adapter import Adapter, AdapterInfo, Capability, Refused
+from pte_reference import FormatError, PTEFile, Role, WriteError, WriterOptions, check, deserialize, serialize
 
 _DISTRIBUTION = "pte-conformance"
 

@@ -16,10 +16,10 @@ _COMMANDS = ("run", "check", "inspect", "adapters", "requirements")
 class _LazyGroup(click.Group):
     """A group whose commands are attributes ``command`` of modules of this package."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click calls it so)
         return list(_COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 (likewise)
         if cmd_name not in _COMMANDS:
             return None
         module = importlib.import_module(f"pte_conformance.cli.{cmd_name}")
@@ -34,5 +34,3 @@ def main() -> None:
 
     Exit codes: 0 conforming, 1 not conforming, 2 wrong usage, 3 the environment or the suite failed.
     """
-
-

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import click
-from pte_reference import REGISTRY, Layer, Level, Requirement
 
 from pte_conformance.catalogue import NoSuchRequirement, as_json, catalogue_hash, choose
 from pte_conformance.cli.terminal import Screen, amount
+from pte_reference import REGISTRY, Layer, Level, Requirement
 
 
 @click.command("requirements", short_help="List what implementations are held to.")
