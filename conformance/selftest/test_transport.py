@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -66,6 +67,8 @@ def test_what_an_implementation_prints_does_not_disturb_the_protocol() -> None:
     with open_session(processes.Chatters, LIMITS) as session:
         assert session.call("deserialize", FILE) == Accepted(CONTENT.canonical())
         assert session.call("serialize", CONTENT, WriterOptions()) == Accepted(FILE)
+        assert isinstance(session, WorkerSession)
+        assert session._last_words() == ""
 
 
 def test_a_refusal_and_a_lack_come_through_as_such() -> None:
@@ -177,6 +180,20 @@ def test_lanes_end_when_their_worker_is_killed() -> None:
         assert all_end(pids)
         assert isinstance(session.call("deserialize", FILE), Crashed)
         assert session.call("deserialize", FILE) == Accepted(CONTENT.canonical())
+
+
+@linux
+def test_a_lane_that_hangs_ends_when_its_worker_is_killed() -> None:
+    """It cannot see that the pipe was closed; the system ends it."""
+    with open_session(processes.Hangs, Limits(seconds=60)) as session:
+        assert isinstance(session, WorkerSession)
+        session.call("deserialize", FILE)
+        pids = processes_of(session)
+        killer = threading.Timer(0.3, os.kill, (pids[0], signal.SIGKILL))
+        killer.start()
+        assert isinstance(session.call("deserialize", TRIGGER), Crashed)
+        killer.join()
+        assert all_end(pids)
 
 
 @linux

@@ -86,10 +86,21 @@ class EatsMemory(_Isolated):
 
 
 class Stumbles(_Isolated):
-    """Falls over its own feet."""
+    """Falls over its own feet, and stays down."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._down = False
+
+    def deserialize(self, data: bytes) -> PTEFile:
+        """Reads, as long as it has not stumbled."""
+        if self._down:
+            raise RuntimeError("still down")
+        return super().deserialize(data)
 
     def misbehave(self) -> None:
         """Raises what is no refusal."""
+        self._down = True
         raise TypeError("'NoneType' object is not subscriptable")
 
 
