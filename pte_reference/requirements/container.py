@@ -1,6 +1,8 @@
 """Requirements of the container: identifier, extended header, sizes, segments, padding.
 
 Source, where none other is given: the public format description and the releases' readers.
+What a file should keep to and a writer must (order, padding, nothing behind) has a rule of
+its own for writers, in :mod:`pte_reference.requirements.writer`.
 """
 
 from __future__ import annotations
@@ -96,7 +98,7 @@ DATA_SIZE = declare(
 SEGMENTS_SORTED = declare(
     "container/segments-sorted",
     Level.SHOULD,
-    (Role.CHECKER, Role.WRITER),
+    Role.CHECKER,
     "Segments are listed in the order of their offsets.",
     source="program.fbs: Program.segments",
     consequence="readers that take the last entry for the end of the data read too little",
@@ -114,7 +116,7 @@ SEGMENTS_DISJOINT = declare(
 PADDING_ZERO = declare(
     "container/padding-zero",
     Level.SHOULD,
-    (Role.CHECKER, Role.WRITER),
+    Role.CHECKER,
     "The bytes between header and program, program and segments, and between segments are zero.",
     source="FORMAT section 1; all golden files",
     consequence="equal content gives different files; bytes leak from the writer's memory",
@@ -123,7 +125,7 @@ PADDING_ZERO = declare(
 NOTHING_BEHIND = declare(
     "container/nothing-behind",
     Level.SHOULD,
-    (Role.CHECKER, Role.WRITER),
+    Role.CHECKER,
     "The file ends with its last segment, or with the program when there is no segment data.",
     source="FORMAT section 1; all golden files",
     consequence="foreign bytes travel with the model unseen",
