@@ -12,6 +12,7 @@ from pte_reference.model import (
     BackendDelegateDataReference,
     BackendDelegateInlineData,
     Buffer,
+    CompileSpec,
     Program,
 )
 from pte_reference.schema import Blob
@@ -89,6 +90,30 @@ class PTEFile:
             distinct.place(blob)
         return dataclasses.replace(self, program=program, delegate_data=tuple(distinct.blobs))
 
+    def owned(self) -> PTEFile:
+        """The same content with copies of all blobs, free of the file that they are views of.
+
+        What ``deserialize`` gives keeps its source alive and cannot be pickled or deep-copied;
+        this can.
+        """
+
+        def settled(delegate: BackendDelegate) -> BackendDelegate:
+            specs = delegate.compile_specs
+            return dataclasses.replace(
+                delegate, compile_specs=specs and tuple(_owned_setting(one) for one in specs)
+            )
+
+        return PTEFile(
+            _map_delegates(self.program, settled),
+            constants=_owned(self.constants),
+            mutable_data=_owned(self.mutable_data),
+            named_data={
+                key: dataclasses.replace(blob, data=bytes(blob.data)) for key, blob in self.named_data.items()
+            },
+            delegate_data=_owned(self.delegate_data),
+            further_mutable_data=tuple(map(_owned, self.further_mutable_data)),
+        )
+
     def as_program(self) -> Program:
         """One ``Program`` with constants and delegates inside.
 
@@ -106,25 +131,38 @@ def map_delegate_references(
     program: Program,
     change: Callable[[BackendDelegateDataReference], BackendDelegateDataReference],
 ) -> Program:
-    """``program`` with every delegate's ``processed`` passed through ``change``.
-
-    Plans without delegates stay the same objects, so that nothing that is shared unfolds.
-    """
+    """``program`` with every delegate's ``processed`` passed through ``change``."""
 
     def moved(delegate: BackendDelegate) -> BackendDelegate:
         if delegate.processed is None:
             return delegate
         return dataclasses.replace(delegate, processed=change(delegate.processed))
 
+    return _map_delegates(program, moved)
+
+
+def _map_delegates(program: Program, change: Callable[[BackendDelegate], BackendDelegate]) -> Program:
+    """``program`` with every delegate changed.
+
+    Plans without delegates stay the same objects, so that nothing that is shared unfolds.
+    """
     plans = program.execution_plan
     if plans is None or not any(plan.delegates for plan in plans):
         return program
     return dataclasses.replace(
         program,
         execution_plan=tuple(
-            dataclasses.replace(plan, delegates=tuple(moved(one) for one in plan.delegates))
+            dataclasses.replace(plan, delegates=tuple(map(change, plan.delegates)))
             if plan.delegates
             else plan
             for plan in plans
         ),
     )
+
+
+def _owned(blobs: tuple[Blob, ...]) -> tuple[Blob, ...]:
+    return tuple(map(bytes, blobs))
+
+
+def _owned_setting(spec: CompileSpec) -> CompileSpec:
+    return spec if spec.value is None else dataclasses.replace(spec, value=bytes(spec.value))

@@ -1,4 +1,4 @@
-"""The whole catalogue: all layers loaded, a choice by id or pattern, and a hash for reports."""
+"""The catalogue: a choice by id or pattern, and a hash for reports."""
 
 from __future__ import annotations
 
@@ -10,11 +10,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from pte_reference import REGISTRY, Requirement
-
-# Each declares its layer's requirements when it is imported.
-from pte_reference.requirements import container, data, encoding, fidelity, program, writer
-
-LAYERS = (container, encoding, program, data, fidelity, writer)
 
 
 class NoSuchRequirement(Exception):

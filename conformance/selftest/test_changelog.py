@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pte_conformance.catalogue import REGISTRY
+from pte_reference import REGISTRY
 
 CHANGELOG = Path(__file__).parents[2] / "CHANGELOG.md"
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import mmap
+import pickle
 from pathlib import Path
 
 import pytest
@@ -204,3 +206,12 @@ def test_nothing_is_not_the_same_as_empty_entries() -> None:
     assert content.constants == content.mutable_data == (b"", b"")
     assert deserialize(serialize(smallest())).mutable_data == (b"",)
     assert PTEFile(one_plan()) == PTEFile(one_plan(), constants=(), mutable_data=())
+
+
+def test_owned_content_is_free_of_the_file() -> None:
+    """It is equal, holds no views, and can be pickled and copied."""
+    for data in (VALUES, serialize(every_instruction())):
+        content = deserialize(data)
+        owned = content.owned()
+        assert owned == content
+        assert pickle.loads(pickle.dumps(owned)) == copy.deepcopy(owned) == content
