@@ -37,6 +37,14 @@ def command(*arguments: str, cwd: Path, **environment: str) -> subprocess.Comple
     )
 
 
+def validate(name: str, report: object) -> None:
+    """Holds a document to the schema that is shipped for the command."""
+    text = (resources.files("pte_conformance") / "cli" / f"{name}.schema.json").read_text("utf-8")
+    schema = json.loads(text)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(report, schema)
+
+
 def few(output: Path, *requirements: str) -> Plan:
     """A plan for a quick run."""
     return Plan(examples=5, output=output, requirements=requirements)
@@ -246,7 +254,9 @@ def test_the_plugin_does_nothing_in_other_runs(tmp_path: Path) -> None:
 
 def test_adapters_are_listed_with_what_they_can_do(tmp_path: Path) -> None:
     """Also those that are not installed, with the command that installs them."""
-    listed: list[dict[str, Any]] = json.loads(command("adapters", "--json", cwd=tmp_path).stdout)["adapters"]
+    report = json.loads(command("adapters", "--json", cwd=tmp_path).stdout)
+    validate("adapters", report)
+    listed: list[dict[str, Any]] = report["adapters"]
     by_name = {one["name"]: one for one in listed}
     assert by_name["reference"]["capabilities"] == ["check", "deserialize", "serialize"]
     assert {"flatbuffers-python", "executorch-python"} <= set(by_name)
@@ -258,8 +268,9 @@ def test_adapters_are_listed_with_what_they_can_do(tmp_path: Path) -> None:
 
 def test_requirements_are_listed(tmp_path: Path) -> None:
     """All, or those of a layer, a level, or a pattern."""
-    everything = json.loads(command("requirements", "--json", cwd=tmp_path).stdout)["requirements"]
-    assert {one["id"] for one in everything} == {one.id for one in REGISTRY}
+    report = json.loads(command("requirements", "--json", cwd=tmp_path).stdout)
+    validate("requirements", report)
+    assert {one["id"] for one in report["requirements"]} == {one.id for one in REGISTRY}
     some = command("requirements", "--layer", "writer", "--level", "MUST", "*alignment*", cwd=tmp_path).stdout
     assert "writer/shared-blob-alignment  MUST for writer" in some
     assert "container/" not in some

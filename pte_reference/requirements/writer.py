@@ -76,8 +76,8 @@ DELEGATE_ALIGNMENT = declare(
     "writer/delegate-alignment",
     Level.MUST,
     Role.WRITER,
-    "Delegate data inside the program starts, unless empty, at a multiple of the delegate"
-    " alignment, and of 16, in the file.",
+    "Delegate data inside the program starts, unless empty, in the file at a multiple of the"
+    " delegate alignment.",
     source=_KNOBS,
     consequence="backends get misaligned data",
     subject=Subject.BEHAVIOUR,

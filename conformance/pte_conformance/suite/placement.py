@@ -15,7 +15,6 @@ from pte_conformance.judging import Examination
 from pte_conformance.strategies.files import Written
 from pte_conformance.suite.steps import soundly_written, write
 from pte_reference import Reading, Region, Requirement, file_map
-from pte_reference.model import INLINE_ALIGNMENT
 from pte_reference.requirements import writer
 
 PLACES = (
@@ -101,7 +100,7 @@ def _named(found: Reading, written: Written) -> Iterator[Place]:
 
 
 def _inline_delegates(data: bytes, written: Written) -> Iterator[Place]:
-    alignment = max(written.options.delegate_alignment, INLINE_ALIGNMENT)
+    alignment = written.options.delegate_alignment
     for one in file_map(data).ranges:
         match one.path:
             case ("backend_delegate_data", number, "data") if one.region is Region.VECTOR:

@@ -63,7 +63,7 @@ def test_constants(judge: Judge, segment_alignment: int, alignment: int) -> None
 @holds(writer.CONTENT_WRITTEN, writer.DELEGATE_ALIGNMENT)
 @pytest.mark.parametrize("alignment", [1, 16, 64, 1024])
 def test_inline_delegates(judge: Judge, alignment: int) -> None:
-    """Delegate data inside the program starts at multiples of the delegate alignment and of 16."""
+    """Delegate data inside the program starts at multiples of the delegate alignment."""
     if judge.needs(Capability.SERIALIZE):
         options = WriterOptions(delegates_in_segments=False, delegate_alignment=alignment)
         judge.example(Written(every_instruction(), options), aligns_inline_delegates)

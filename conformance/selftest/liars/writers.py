@@ -48,7 +48,8 @@ class ListsSegmentsBackwards(Liar):
         layout = read(data).layout
         named = layout.named_data
         used = sorted({entry.segment_index for entry in named})
-        if len(used) < 2:
+        # Writing the program again moves the segment base, which only absolute alignment minds.
+        if len(used) < 2 or options.absolute_alignment:
             return data
         swap = {used[0]: used[-1], used[-1]: used[0]}
         count = len(layout.segments)
