@@ -161,7 +161,8 @@ def _check(data: memoryview, role: Role, max_tables: int) -> list[Finding]:
     if not any(one.is_breach and one.requirement.layer is Layer.CONTAINER for one in findings):
         findings += check_spare_bytes(data, container, decoded.root.segments or ())
         findings += _inline_alignment(data, container, decoded.root)
-    if not any(one.is_breach for one in findings):
+    if not _refusals(iter(findings), Role.READER):
+        # What a reader would return can be looked at, whatever loaders refuse it for.
         pte_file = _assemble(data, container, decoded.root).pte_file
         findings += check_constant_sizes(pte_file.program, pte_file.constants, _mutable_lists(pte_file))
     return _located(data, container, [one for one in findings if _binds(one, role)])
@@ -206,7 +207,7 @@ def _structure_findings(container: Container, decoded: Decoded) -> Iterator[Find
         yield finding
     yield from check_program(program, _counts(program), complete=decoded.complete)
     if not unsound:
-        yield from check_references(program)
+        yield from check_references(program, container.program_end)
 
 
 def _counts(program: Program) -> DataCounts:

@@ -218,8 +218,10 @@ def test_long_vectors_that_many_places_share_are_looked_at_once() -> None:
         for number in range(20_000)
     )
     assert len(check(change_plan(SMALL, values=values))) == MAX_FINDINGS
-    states = tuple(model.SubsegmentOffsets(0, long) for _ in range(20_000))
-    assert len(check(change_program(SMALL, mutable_data_segments=states))) == MAX_FINDINGS
+    segments = tuple(model.DataSegment(0, 0) for _ in range(20_000))
+    states = tuple(model.SubsegmentOffsets(number, long) for number in range(20_000))
+    findings = check(change_program(SMALL, segments=segments, mutable_data_segments=states))
+    assert [one.requirement for one in findings] == [rules.DECODED_SIZE]
 
 
 def test_delegates_on_overlapping_segments_are_not_all_compared() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pte_reference.checks.tensors import is_external, tensor_bytes
+from pte_reference.encoding.sites import DECODED_SIZE_FACTOR
 from pte_reference.findings import Finding, Path, quoted
 from pte_reference.model import (
     BackendDelegate,
@@ -16,12 +17,29 @@ from pte_reference.model import (
     Tensor,
 )
 from pte_reference.requirements import data as rules
+from pte_reference.requirements.encoding import DECODED_SIZE
 from pte_reference.schema import Blob
 
+_OFFSET_BYTES = 8
 
-def check_references(program: Program) -> Iterator[Finding]:
-    """Whether everything that the file's program says about segments can be followed."""
+
+def check_references(program: Program, program_size: int) -> Iterator[Finding]:
+    """Whether everything that the file's program says about segments can be followed.
+
+    Args:
+        program: the program as it stands in the file.
+        program_size: the end of the FlatBuffers data in bytes.
+    """
     segments = program.segments or ()
+    listed = sum(len(one.offsets or ()) for one in program.mutable_data_segments or ())
+    if listed * _OFFSET_BYTES > DECODED_SIZE_FACTOR * program_size:
+        # Entries that share one long list of offsets would unfold to a blob for each of them.
+        yield Finding(
+            DECODED_SIZE,
+            f"the entries list {listed} blobs, in a program of {program_size} bytes",
+            ("mutable_data_segments",),
+        )
+        return
     constants = program.constant_segment
     if constants is not None and constants.offsets:
         if program.constant_buffer:

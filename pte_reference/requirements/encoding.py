@@ -177,7 +177,8 @@ DECODED_SIZE = declare(
     Level.MUST,
     Role.READER,
     "The strings and vectors of a program, each counted once for its place and type, hold"
-    " together at most four times as many bytes as the program.",
+    " together at most four times as many bytes as the program; so do the offset lists of"
+    " mutable data, counted for each entry that has one.",
     source="design of this project: time and memory proportional to the program",
     consequence="overlapping vectors make a small file take memory without end",
 )
