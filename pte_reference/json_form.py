@@ -10,8 +10,8 @@ this module as ``pte_file.schema.json``.
 from __future__ import annotations
 
 import base64
-import binascii
 import math
+import re
 import struct
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -70,10 +70,14 @@ def from_json(document: Json) -> PTEFile:
     for number, entry in enumerate(_array(parts["named_data"], ("named_data",))):
         path: Path = ("named_data", number)
         one = _object(entry, path)
+        _known_keys(one, {"key", "data", "alignment"}, path)
         key = _text(one.get("key"), (*path, "key"))
         if key in named:
             raise JsonFormError(f"{path_text(path)}: the key {key!r} is there twice")
-        named[key] = NamedBlob(_bytes(one.get("data"), (*path, "data")), one.get("alignment"))
+        alignment = one.get("alignment")
+        if alignment is not None and type(alignment) is not int:
+            raise _mistake((*path, "alignment"), alignment, "a whole number or null")
+        named[key] = NamedBlob(_bytes(one.get("data"), (*path, "data")), alignment)
     return PTEFile(
         _read_table(Program, parts["program"], ("program",)),
         constants=_blobs(parts["constants"], ("constants",)),
@@ -187,8 +191,9 @@ def _read_field(field: Field, document: Json, path: Path) -> Any:
         case UnionField(_, members):
             parts = _object(document, path)
             by_name = {member.__name__: member for member in members}
+            _known_keys(parts, {"type", "value"}, path)
             name = parts.get("type")
-            if name not in by_name:
+            if not isinstance(name, str) or name not in by_name:
                 raise _mistake((*path, "type"), name, f"one of {', '.join(by_name)}")
             return _read_table(by_name[name], parts.get("value"), path)
 
@@ -202,6 +207,10 @@ def _number(code: str, document: Json, path: Path) -> Any:
         return document
     if isinstance(document, bool) or not isinstance(document, int):
         raise _mistake(path, document, "a whole number")
+    try:
+        struct.pack(f"<{code}", document)
+    except struct.error:
+        raise _mistake(path, document, f"a number that {struct.calcsize(code)} bytes can hold") from None
     return document
 
 
@@ -209,15 +218,14 @@ def _read_float(document: Json, path: Path) -> float:
     if isinstance(document, str):
         if document in _SPECIAL:
             return _SPECIAL[document]
-        if document.startswith("0x") and len(document) == 18:
-            try:
-                bits = int(document, 16)
-            except ValueError:
-                raise _mistake(path, document, "the bits of a float") from None
-            return float(struct.unpack("<d", bits.to_bytes(8, "little"))[0])
+        if re.fullmatch("0x[0-9a-f]{16}", document):
+            return float(struct.unpack(">d", bytes.fromhex(document[2:]))[0])
     if isinstance(document, bool) or not isinstance(document, int | float):
         raise _mistake(path, document, "a number, NaN or an infinity")
-    return float(document)
+    try:
+        return float(document)
+    except OverflowError:
+        raise _mistake(path, document, "a number that 64 bits can hold") from None
 
 
 def _blobs(document: Json, path: Path) -> tuple[bytes, ...]:
@@ -227,7 +235,7 @@ def _blobs(document: Json, path: Path) -> tuple[bytes, ...]:
 def _bytes(document: Json, path: Path) -> bytes:
     try:
         return base64.b64decode(_text(document, path), validate=True)
-    except binascii.Error as error:
+    except ValueError as error:
         raise JsonFormError(f"{path_text(path)} is not base64: {error}") from None
 
 

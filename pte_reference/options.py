@@ -16,7 +16,8 @@ def check_alignment(alignment: int, what: str) -> None:
     Raises:
         AlignmentError: it is not a power of two from 1 to 2**30.
     """
-    if not 0 < alignment <= MAX_ALIGNMENT or alignment & (alignment - 1):
+    whole = type(alignment) is int
+    if not whole or not 0 < alignment <= MAX_ALIGNMENT or alignment & (alignment - 1):
         raise AlignmentError(f"{what} is {alignment!r}; an alignment is a power of two from 1 to 2**30")
 
 
@@ -52,7 +53,7 @@ class WriterOptions:
         check_alignment(self.segment_alignment, "segment_alignment")
         check_alignment(self.constant_alignment, "constant_alignment")
         check_alignment(self.delegate_alignment, "delegate_alignment")
-        if self.header_length not in (SHORT_HEADER, LONG_HEADER):
+        if type(self.header_length) is not int or self.header_length not in (SHORT_HEADER, LONG_HEADER):
             raise HeaderLengthError(
                 f"header_length is {self.header_length!r}; headers have {SHORT_HEADER} or {LONG_HEADER} bytes"
             )

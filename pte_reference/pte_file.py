@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from pte_reference.blobs import DistinctBlobs
+from pte_reference.blobs import DistinctBlobs, as_blob
+from pte_reference.errors import FieldValueError
 from pte_reference.model import (
     BackendDelegate,
     BackendDelegateDataReference,
@@ -34,6 +35,10 @@ class NamedBlob:
 
     data: Blob
     alignment: int | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        """Accepts any buffer of bytes."""
+        object.__setattr__(self, "data", as_blob(self.data, "the data of a NamedBlob"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +68,23 @@ class PTEFile:
     further_mutable_data: tuple[tuple[Blob, ...], ...] = ()
 
     def __post_init__(self) -> None:
-        """Accepts any sequence and mapping, and completes empty lists by their entry 0."""
+        """Accepts any sequences, mapping and buffers, and completes empty lists by their entry 0.
+
+        Raises:
+            FieldValueError: a blob is no buffer of bytes, or named data no NamedBlob.
+        """
         store = object.__setattr__
-        store(self, "constants", tuple(self.constants) or PLACEHOLDER)
-        store(self, "mutable_data", tuple(self.mutable_data) or PLACEHOLDER)
+        store(self, "constants", _blobs("constants", self.constants) or PLACEHOLDER)
+        store(self, "mutable_data", _blobs("mutable_data", self.mutable_data) or PLACEHOLDER)
+        entries: Iterable[tuple[object, object]] = self.named_data.items()
+        for key, blob in entries:
+            if not isinstance(key, str) or not isinstance(blob, NamedBlob):
+                raise FieldValueError(f"named_data[{key!r}] must be a NamedBlob under a str")
         store(self, "named_data", dict(self.named_data))
-        store(self, "delegate_data", tuple(self.delegate_data))
-        further = tuple(tuple(blobs) or PLACEHOLDER for blobs in self.further_mutable_data)
+        store(self, "delegate_data", _blobs("delegate_data", self.delegate_data))
+        further = tuple(
+            _blobs("further_mutable_data", blobs) or PLACEHOLDER for blobs in self.further_mutable_data
+        )
         store(self, "further_mutable_data", further)
 
     def canonical(self) -> PTEFile:
@@ -77,7 +92,9 @@ class PTEFile:
 
         Equal blobs are one entry, in the order in which plans and delegates first use
         them; blobs that no delegate uses come last. ``deserialize(serialize(x))`` equals
-        ``x.canonical()``.
+        ``x.canonical()``, except that the format stores no length of constants: one that no
+        tensor tells about comes back with the padding behind it, and zeros at the end of one
+        that is longer than its tensors ask for may be taken for padding.
         """
         distinct = DistinctBlobs()
         program = map_delegate_references(
@@ -125,6 +142,10 @@ class PTEFile:
             constant_buffer=tuple(Buffer(blob) for blob in self.constants),
             backend_delegate_data=tuple(BackendDelegateInlineData(blob) for blob in self.delegate_data),
         )
+
+
+def _blobs(name: str, blobs: Iterable[Blob]) -> tuple[Blob, ...]:
+    return tuple(as_blob(blob, f"{name}[{number}]") for number, blob in enumerate(blobs))
 
 
 def map_delegate_references(

@@ -120,7 +120,7 @@ def read(source: Source, *, role: Role = Role.READER, max_tables: int = MAX_TABL
     """The content of a ``.pte`` file with its layout; see :func:`deserialize`."""
     data = open_source(source)
     with collection_paused():
-        return _read(data, role, max_tables)
+        return _read(data, Role(role), max_tables)
 
 
 def _read(data: memoryview, role: Role, max_tables: int) -> Reading:
@@ -149,7 +149,7 @@ def check(source: Source, *, role: Role = Role.CHECKER, max_tables: int = MAX_TA
     """
     data = open_source(source)
     with collection_paused():
-        return _check(data, role, max_tables)
+        return _check(data, Role(role), max_tables)
 
 
 def _check(data: memoryview, role: Role, max_tables: int) -> list[Finding]:
@@ -340,7 +340,7 @@ def _constants(segment: memoryview, offsets: Sequence[int], lengths: Sequence[in
     if it is zero and shorter than the alignment that all offsets show. Otherwise a constant
     is longer than its tensors say, and nothing of it may be lost.
     """
-    step = min(math.gcd(*offsets), MAX_INFERRED_ALIGNMENT)
+    step = math.gcd(*offsets)
     alignment = step & -step
     blobs: list[Blob] = []
     for slot, length, last in zip(
@@ -350,7 +350,7 @@ def _constants(segment: memoryview, offsets: Sequence[int], lengths: Sequence[in
         strict=True,
     ):
         spare = len(slot) - length
-        padded = length and not last and 0 < spare < alignment and not any(slot[length:])
+        padded = length and not last and 0 < spare < alignment and not any(bytes(slot[length:]).strip(b"\0"))
         blobs.append(slot[:length] if padded else slot)
     return tuple(blobs)
 

@@ -59,19 +59,33 @@ def write(pte_file: PTEFile, file: BinaryIO, options: WriterOptions | None = Non
     Raises:
         WriteError: as for :func:`serialize`.
         OSError: the file cannot be written.
+
+    The content may be views of a file (see ``deserialize``): write to another one and replace
+    that, or use ``pte_file.owned()``.
     """
     size = 0
     with collection_paused():
         pieces = _pieces(pte_file, options or WriterOptions())
     for piece in pieces:
-        file.write(piece)
-        size += len(piece)
+        view = memoryview(piece)
+        size += len(view)
+        while view:
+            # Unbuffered files may take less than they are given.
+            view = view[file.write(view) :]
     return size
 
 
 def _pieces(pte_file: PTEFile, options: WriterOptions) -> list[Blob]:
     """The file in pieces; blobs are not copied."""
-    if refusals := _content_findings(pte_file):
+    if not isinstance(pte_file, PTEFile):
+        raise FieldValueError(f"a PTEFile is written, not a {type(pte_file).__name__}")
+    try:
+        refusals = _content_findings(pte_file)
+    except (AttributeError, TypeError):
+        # Checks look at values before they are packed; of the wrong type, they break either.
+        _name_misfits(pte_file.program)
+        raise
+    if refusals:
         raise ContentError(refusals)
     segments = _SegmentPlan(options.segment_alignment)
     program = _with_layout(pte_file, options, segments)
@@ -165,9 +179,14 @@ def _encode(program: Program, start: int, options: WriterOptions) -> Encoded:
     try:
         return encode_root(program, start, alignment)
     except (KeyError, OverflowError, TypeError, UnicodeEncodeError, struct.error):
-        for sentence in misfits(program):
-            raise FieldValueError(sentence) from None
+        _name_misfits(program)
         raise
+
+
+def _name_misfits(program: Program) -> None:
+    """Raises an error that names the first field whose value its type cannot store."""
+    for sentence in misfits(program):
+        raise FieldValueError(sentence) from None
 
 
 @dataclass(slots=True)

@@ -91,11 +91,12 @@ def finish(
     passed = [one for one in declared if passes(statuses.get(one.id, set()))]
     blamed = {Blame.SUITE, Blame.ENVIRONMENT}
     problems += [f"{one.case}: {one.message}" for one in judged if one.blame in blamed]
-    if problems:
-        code = EXIT_ENVIRONMENT
-    else:
-        failed = any(one.status is Status.FAILED for one in judged)
-        code = EXIT_NOT_CONFORMING if failed else EXIT_CONFORMING
+    if not any(_is_judged({one.status}) for one in judged):
+        reasons = dict.fromkeys(one.message for one in judged if one.message)
+        problems.append(f"nothing was judged: {'; '.join(list(reasons)[:3]) or 'no test ran'}")
+    # What could not be judged because an earlier step failed is no conformance either.
+    short = any(one.status in (Status.FAILED, Status.NOT_REACHED) for one in judged)
+    code = EXIT_ENVIRONMENT if problems else EXIT_NOT_CONFORMING if short else EXIT_CONFORMING
     return RunFinished(
         exit_code=code,
         cases={status.value: Counter(one.status for one in judged)[status] for status in Status},
@@ -108,7 +109,7 @@ def finish(
 
 
 def _is_judged(statuses: set[Status]) -> bool:
-    return not statuses.isdisjoint({Status.PASSED, Status.FAILED})
+    return not statuses.isdisjoint({Status.PASSED, Status.FAILED, Status.ADVISORY})
 
 
 def passes(statuses: Iterable[Status]) -> bool:

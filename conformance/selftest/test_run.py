@@ -12,15 +12,35 @@ from typing import Any
 
 import jsonschema
 import pytest
+from pte_conformance.adapter import NotSupported
+from pte_conformance.adapters.reference import Reference
 from pte_conformance.events import Status
 from pte_conformance.reports.json_report import SCHEMA, document
 from pte_conformance.running import NothingToJudge, Plan, run_conformance
 
-from pte_reference import REGISTRY, check
+from pte_reference import REGISTRY, PTEFile, check
 from selftest.liars.readers import CutsTextsAtNul
 from selftest.liars.refusers import OVERLOOKING
 
 IDENTIFIER_LIAR = next(one for one in OVERLOOKING if one.__name__ == "OverlooksContainerIdentifier")
+
+
+class NeverSupports(Reference):
+    """Says of everything that it lacks it."""
+
+    def deserialize(self, data: bytes) -> PTEFile:
+        """Reads nothing."""
+        raise NotSupported("not today")
+
+
+class Dies(Reference):
+    """Ends its process when it is asked to read."""
+
+    isolated = True
+
+    def deserialize(self, data: bytes) -> PTEFile:
+        """Never returns."""
+        os._exit(0)
 
 
 def command(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -174,6 +194,14 @@ def test_nothing_to_judge_is_no_conformance(tmp_path: Path) -> None:
     """A requirement that no test holds is an error, not a success."""
     with pytest.raises(NothingToJudge):
         run_conformance("reference", few(tmp_path, "encoding/table-count"))
+
+
+@pytest.mark.parametrize("adapter", [NeverSupports, Dies], ids=lambda one: one.__name__)
+def test_what_could_not_be_judged_is_no_conformance(adapter: type[Reference], tmp_path: Path) -> None:
+    """Neither an implementation that lacks everything nor one that dies is said to conform."""
+    result = run_conformance(adapter, few(tmp_path, "fidelity/golden-facts"))
+    assert result.finished.exit_code == 3
+    assert "nothing was judged" in result.finished.problems[0]
 
 
 def test_no_colour_where_there_is_no_terminal(tmp_path: Path) -> None:

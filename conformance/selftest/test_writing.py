@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import copy
 import dataclasses
 import io
@@ -70,7 +71,7 @@ def test_streaming_does_not_copy_blobs() -> None:
             return len(chunk)
 
     write(PTEFile(one_plan(), named_data={"a": NamedBlob(blob)}), Recorder())
-    assert any(chunk is blob for chunk in seen)
+    assert any(chunk.obj is blob for chunk in seen)
 
 
 def test_nothing_is_written_when_the_content_is_refused() -> None:
@@ -262,3 +263,62 @@ def test_large_blobs_are_not_held_twice(tmp_path: Path) -> None:
         assert tracemalloc.get_traced_memory()[1] < 2 * 2**20
     finally:
         tracemalloc.stop()
+
+
+def test_buffers_of_other_element_types_are_their_bytes() -> None:
+    """What counts is bytes, not elements."""
+    numbers: Any = array.array("I", [1, 2, 3])
+    content = PTEFile(one_plan(), named_data={"a": NamedBlob(numbers)}, delegate_data=(numbers,))
+    assert bytes(deserialize(serialize(content)).named_data["a"].data) == numbers.tobytes()
+    setting = model.CompileSpec("a", numbers)
+    reference = model.BackendDelegateDataReference()
+    program = one_plan(delegates=(model.BackendDelegate("A", reference, (setting,)),))
+    assert check(serialize(dataclasses.replace(content, program=program))) == []
+
+
+@pytest.mark.parametrize("blob", ["text", 5, None, [1], memoryview(b"abcd")[::2]])
+def test_a_blob_that_is_no_buffer_is_refused(blob: Any) -> None:
+    """Where the content is made, with the place."""
+    with pytest.raises(FieldValueError, match=r"constants\[1\] is a"):
+        PTEFile(one_plan(), constants=(b"", blob))
+
+
+@pytest.mark.parametrize(
+    ("fields", "place"),
+    [
+        ({"name": 3}, "name is 3"),
+        ({"inputs": (None,)}, r"inputs\[0\] is None"),
+        ({"values": (model.Int(3),)}, r"values\[0\] is Int"),
+        ({"values": (None,)}, r"values\[0\] is None"),
+    ],
+)
+def test_content_of_the_wrong_type_is_named(fields: dict[str, Any], place: str) -> None:
+    """Also where a check would stumble over it before it is packed."""
+    with pytest.raises(FieldValueError, match=place):
+        serialize(PTEFile(one_plan(**{"values": (), **fields})))
+
+
+def test_only_a_ptefile_is_written() -> None:
+    """A Program is what older releases took."""
+    with pytest.raises(FieldValueError, match="not a Program"):
+        serialize(one_plan())  # type: ignore[arg-type]
+
+
+def test_files_that_take_few_bytes_at_a_time_get_them_all() -> None:
+    """As unbuffered files may."""
+    taken = bytearray()
+
+    class Slow(io.BytesIO):
+        def write(self, chunk: Any) -> int:
+            taken.extend(chunk[:7])
+            return min(len(chunk), 7)
+
+    assert write(every_value(), Slow()) == len(taken)
+    assert bytes(taken) == serialize(every_value())
+
+
+def test_many_blobs_of_one_length_are_told_apart_once_each() -> None:
+    """20,000 that begin alike: 200 million comparisons if each met every other."""
+    blobs = {str(number): NamedBlob(bytes(200) + number.to_bytes(4, "big")) for number in range(20_000)}
+    content = deserialize(serialize(PTEFile(one_plan(), named_data=blobs)))
+    assert content.named_data == blobs

@@ -102,7 +102,8 @@ class TensorChecks:
             yield from _check_extra(tensor.extra_tensor_info, (*path, "extra_tensor_info"))
         yield from self._data(tensor, path)
         if tensor.allocation_info is not None:
-            size = None if shape else tensor_bytes(tensor)
+            dynamic_input = is_input and tensor.shape_dynamism != TensorShapeDynamism.STATIC
+            size = None if shape or dynamic_input else tensor_bytes(tensor)
             yield from self._memory(tensor, tensor.allocation_info, size, (*path, "allocation_info"))
 
     def _shape(self, tensor: Tensor, path: Path, *, is_input: bool) -> Iterator[Finding]:
@@ -178,7 +179,7 @@ class TensorChecks:
         if not 0 < place.memory_id < len(self.buffers):
             yield Finding(
                 rules.MEMORY_ID,
-                f"the memory id is {place.memory_id}; the plan has buffers 1 to {len(self.buffers) - 1}",
+                f"the memory id is {place.memory_id}; the plan has {len(self.buffers)} buffer sizes",
                 (*path, "memory_id"),
             )
             return
@@ -207,6 +208,10 @@ def _check_extra(extra: ExtraTensorInfo, path: Path) -> Iterator[Finding]:
             rules.ENUM_KNOWN,
             f"device type {extra.device_type} is not in the schema",
             (*path, "device_type"),
+        )
+    if "\0" in (extra.fully_qualified_name or ""):
+        yield Finding(
+            rules.NAME_WITHOUT_NUL, "the tensor's name holds a NUL", (*path, "fully_qualified_name")
         )
     if extra.location == TensorDataLocation.EXTERNAL and not extra.fully_qualified_name:
         yield Finding(

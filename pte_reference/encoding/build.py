@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from pte_reference.blobs import DistinctBlobs
+from pte_reference.blobs import DistinctBlobs, as_blob
 from pte_reference.encoding.sites import MAX_OFFSET
 from pte_reference.encoding.table_plan import Flags, TableLayout, TablePlan, plan_of
 from pte_reference.errors import SizeLimitError
@@ -303,6 +303,7 @@ class _Builder:
         return lower
 
     def _blob(self, blob: Blob, alignment: int) -> int:
+        blob = as_blob(blob, "a blob of the program")
         size = len(blob)
         if size > MAX_OFFSET:
             raise SizeLimitError(f"a blob of {size} bytes is too large to be inside the program")

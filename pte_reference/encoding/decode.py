@@ -166,7 +166,7 @@ class _Walk:
             if position + layout.extent > end or position & layout.mask != layout.residue:
                 vtable, size = sites.vtable_of(data, end, position)
                 offsets = sites.slot_offsets(schema, data, vtable, size)
-                for found in sites.field_breaches(schema, end, position, offsets):
+                for found in sites.field_breaches(schema, end, position, vtable, offsets):
                     raise found.breach
             row = list(layout.pick(layout.unpack(data, position) + layout.absent))
             for index, convert in layout.enums:

@@ -59,7 +59,7 @@ def _member(
     """Where a field's content is, and the class of the table there if it is one."""
     vtable, size = sites.vtable_of(data, end, position)
     offsets = sites.slot_offsets(schema, data, vtable, size)
-    for found in sites.field_breaches(schema, end, position, offsets):
+    for found in sites.field_breaches(schema, end, position, vtable, offsets):
         raise found.breach
     if not offsets[member.slot]:
         return None, None

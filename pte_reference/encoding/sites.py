@@ -66,7 +66,7 @@ def root_position(data: Blob, start: int, end: int) -> int:
         raise Breach(
             rules.ROOT_OFFSET,
             0,
-            f"the root offset is {root}; a root table fits at multiples of 4 from {start} to {end - 4}",
+            f"the root offset is {root}; a root table lies between {start} and {end}, at a multiple of 4",
         )
     return root
 
@@ -129,9 +129,17 @@ def slot_sizes(schema: TableSchema) -> tuple[int, ...]:
 
 
 def field_breaches(
-    schema: TableSchema, end: int, position: int, offsets: tuple[int, ...]
+    schema: TableSchema, end: int, position: int, vtable: int, offsets: tuple[int, ...]
 ) -> Iterator[FieldBreach]:
-    """What is wrong with the places of a table's fields, slot by slot."""
+    """What is wrong with the places of a table's fields, slot by slot.
+
+    Args:
+        schema: the table's class.
+        end: the end of the program.
+        position: where the table is.
+        vtable: where its vtable is.
+        offsets: what the vtable says, by slot.
+    """
     for slot, (offset, size) in enumerate(zip(offsets, slot_sizes(schema), strict=True)):
         if not offset:
             continue
@@ -141,7 +149,8 @@ def field_breaches(
                 slot,
                 Breach(
                     rules.FIELD_IN_PROGRAM,
-                    start,
+                    # The field may be nowhere in the file; what leads there is.
+                    vtable + 4 + 2 * slot,
                     f"{size} bytes at offset {offset} of the table at byte {position}; they must"
                     f" lie behind its first 4 bytes and end by {end}",
                 ),

@@ -160,7 +160,7 @@ class _Tracer:
         offsets = sites.slot_offsets(schema, self.data, vtable, size)
         names = _slot_names(schema)
         broken = set()
-        for found in sites.field_breaches(schema, self.end, position, offsets):
+        for found in sites.field_breaches(schema, self.end, position, vtable, offsets):
             broken.add(found.slot)
             self.report(found.breach, (node, names[found.slot]))
         visits = 1

@@ -205,7 +205,7 @@ DATA_INDEX = declare(
 MEMORY_ID = declare(
     "program/memory-id-in-range",
     Level.MUST,
-    Role.LOADER,
+    _LOADER_WRITER,
     "A memory_id is at least 1 and names an entry of non_const_buffer_sizes.",
     source="FORMAT section 3",
     consequence="a tensor is placed in memory that was not planned",
@@ -232,7 +232,7 @@ BUFFER_SIZES = declare(
 BUFFER_DEVICE = declare(
     "program/buffer-device-index-in-range",
     Level.MUST,
-    Role.CHECKER,
+    (Role.CHECKER, Role.WRITER),
     "A buffer_idx of non_const_buffer_device names an entry of non_const_buffer_sizes.",
     source=f"{_SCHEMA}: NonConstBufferDevice",
     consequence="a device is given to a buffer that does not exist",
