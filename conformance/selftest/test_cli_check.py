@@ -226,6 +226,23 @@ def test_the_process_ends_with_the_exit_code(folder: Path) -> None:
     assert json.loads(start("check", folder / "good.pte", "--json").stdout)["summary"]["conforming"] == 1
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs the device that is always full")
+def test_a_full_disk_is_no_verdict(folder: Path) -> None:
+    """What cannot be printed is the environment's failure, told in one line."""
+    script = "from pte_conformance.cli import main; main()"
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", script, "check", str(folder / "good.pte")],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 3
+    assert done.stderr.startswith("Error: [Errno 28]")
+    assert "Traceback" not in done.stderr
+
+
 def test_nothing_heavy_is_imported(folder: Path) -> None:
     """Checking a file needs neither the suite's tools nor rich: it answers at once."""
     script = (

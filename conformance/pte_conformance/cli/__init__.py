@@ -7,14 +7,33 @@ command alone needs.
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 
 import click
 
 _COMMANDS = ("run", "check", "inspect", "adapters", "requirements")
 
 
+class _EnvironmentFails(click.ClickException):
+    """The machine does not let the command go on; that says nothing about what was checked."""
+
+    exit_code = 3
+
+
 class _LazyGroup(click.Group):
     """A group whose commands are attributes ``command`` of modules of this package."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            # Whoever read the output has seen enough; click knows what to do.
+            raise
+        except OSError as error:
+            # What is left in the buffers would fail again at the end.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise _EnvironmentFails(str(error)) from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click calls it so)
         return list(_COMMANDS)
