@@ -132,6 +132,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
         return (yield)
     try:
         result = yield
+    # Whatever a test of the suite fails with, what it holds was not judged; the error goes on.
     except Exception as error:
         found.give_up(error)
         raise

@@ -102,8 +102,7 @@ class TensorChecks:
             yield from _check_extra(tensor.extra_tensor_info, (*path, "extra_tensor_info"))
         yield from self._data(tensor, path)
         if tensor.allocation_info is not None:
-            dynamic_input = is_input and tensor.shape_dynamism != TensorShapeDynamism.STATIC
-            size = None if shape or dynamic_input else tensor_bytes(tensor)
+            size = None if shape or _has_bounds_only(tensor, is_input) else tensor_bytes(tensor)
             yield from self._memory(tensor, tensor.allocation_info, size, (*path, "allocation_info"))
 
     def _shape(self, tensor: Tensor, path: Path, *, is_input: bool) -> Iterator[Finding]:
@@ -136,8 +135,7 @@ class TensorChecks:
             )
         if element is None or negative:
             return
-        dynamic_input = is_input and tensor.shape_dynamism != TensorShapeDynamism.STATIC
-        if element * math.prod(sizes) >= _WORD_LIMIT and not dynamic_input:
+        if element * math.prod(sizes) >= _WORD_LIMIT and not _has_bounds_only(tensor, is_input):
             yield Finding(
                 rules.TENSOR_BYTES,
                 f"sizes {list(sizes)} of {element} bytes an element make 2**63 bytes or more",
@@ -194,6 +192,11 @@ class TensorChecks:
                 f" has {capacity}",
                 path,
             )
+
+
+def _has_bounds_only(tensor: Tensor, is_input: bool) -> bool:
+    """Whether the sizes are bounds, checked when the real ones are known (dynamic plan inputs)."""
+    return is_input and tensor.shape_dynamism != TensorShapeDynamism.STATIC
 
 
 def _check_extra(extra: ExtraTensorInfo, path: Path) -> Iterator[Finding]:

@@ -117,6 +117,7 @@ class WorkerSession(Session):
         self._process: subprocess.Popen[bytes] | None = None
         try:
             self.info = self._start()
+        # Also when the user interrupts: no worker may be left behind.
         except BaseException:
             self.close()
             raise
