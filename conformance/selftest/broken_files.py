@@ -304,6 +304,7 @@ PROGRAM: list[tuple[Requirement, str, Make]] = [
     (program.METHOD_UNIQUE, "twice", lambda: rewrite(SMALL, _twice)),
     (program.NAME_WITHOUT_NUL, "method", lambda: change_plan(SMALL, name="a\0b")),
     (program.NAME_WITHOUT_NUL, "operator", lambda: _operator("aten::\0add")),
+    (program.NAME_WITHOUT_NUL, "external tensor", lambda: _external("a\0b")),
     (program.RUNNABLE, "no chain", lambda: change_plan(SMALL, chains=())),
     (program.VALUE_INDEX, "input", lambda: change_plan(VALUES, inputs=(99,))),
     (program.VALUE_INDEX, "negative output", lambda: change_plan(VALUES, outputs=(-1,))),

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from pte_reference import REGISTRY, Layer, Requirement, Subject, WriterOptions, check, serialize
-from selftest.broken_files import BROKEN, INLINE, VALID, Make
+from pte_reference import (
+    REGISTRY,
+    Layer,
+    Requirement,
+    Subject,
+    WriterOptions,
+    check,
+    model,
+    serialize,
+)
+from pte_reference.requirements import program
+from selftest.broken_files import BROKEN, INLINE, SMALL, VALID, Make
+from selftest.rewriting import change_plan
 
 LAYERS = {Layer.CONTAINER, Layer.ENCODING, Layer.PROGRAM, Layer.DATA}
 
@@ -36,6 +47,22 @@ def test_what_the_reference_writes_checks_clean(name: str) -> None:
         WriterOptions(delegates_in_segments=False, delegate_alignment=64, absolute_alignment=True),
     ):
         assert check(serialize(VALID[name], options)) == []
+
+
+def test_the_sizes_of_a_dynamic_input_are_bounds_only() -> None:
+    """However large, they overflow nothing and overrun no memory; those of other values do."""
+    bounds = model.EValue(
+        model.Tensor(
+            sizes=(2**31 - 1,) * 3,
+            dim_order=(0, 1, 2),
+            allocation_info=model.AllocationDetails(1),
+            shape_dynamism=model.TensorShapeDynamism.DYNAMIC_BOUND,
+        )
+    )
+    plan = {"values": (bounds,), "non_const_buffer_sizes": (0, 16)}
+    assert check(change_plan(SMALL, inputs=(0,), **plan)) == []
+    found = {one.requirement for one in check(change_plan(SMALL, **plan))}
+    assert found == {program.TENSOR_BYTES}
 
 
 def test_a_file_with_constants_inside_the_program_checks_clean() -> None:

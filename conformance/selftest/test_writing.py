@@ -190,6 +190,16 @@ def test_a_header_length_of_no_release_is_refused() -> None:
 
 REFUSED: dict[str, tuple[PTEFile, type[WriteError], str]] = {
     "input out of range": (PTEFile(one_plan(inputs=(1,))), ContentError, r"inputs\[0\]"),
+    "memory that was not planned": (
+        PTEFile(one_plan(tensor(1, planned_at=0))),
+        ContentError,
+        "memory_id",
+    ),
+    "device of no buffer": (
+        PTEFile(one_plan(non_const_buffer_device=(model.NonConstBufferDevice(9),))),
+        ContentError,
+        "buffer_idx",
+    ),
     "method names twice": (
         PTEFile(model.Program(execution_plan=(one_plan().execution_plan or ()) * 2)),
         ContentError,
